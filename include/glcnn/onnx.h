@@ -327,8 +327,11 @@ GLCNN_API glcnn_status glcnn_onnx_write_with(glcnn_network *network,
                                              uint8_t **bytes, size_t *size,
                                              char error[GLCNN_ERROR_LENGTH]);
 
-/* The metadata of a model: *entries is one array of *count, to be released with glcnn_onnx_metadata_destroy, and NULL
+/* The metadata of a model, of its bytes or of its file: *entries is one array of *count, to be released with glcnn_onnx_metadata_destroy, and NULL
  * after a failure. Errors: GLCNN_MALFORMED_DATA, GLCNN_IO_ERROR, GLCNN_OUT_OF_MEMORY. Thread-safety: safe. */
+GLCNN_API glcnn_status glcnn_onnx_read_metadata(const uint8_t *bytes, size_t size,
+                                                struct glcnn_onnx_entry **entries, size_t *count,
+                                                char error[GLCNN_ERROR_LENGTH]);
 GLCNN_API glcnn_status glcnn_onnx_load_metadata(const char *path, struct glcnn_onnx_entry **entries,
                                                 size_t *count, char error[GLCNN_ERROR_LENGTH]);
 GLCNN_API void glcnn_onnx_metadata_destroy(struct glcnn_onnx_entry *entries, size_t count);

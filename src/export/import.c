@@ -230,12 +230,12 @@ static bool keeps_record(const struct import *i)
     return !i->own.is_own || i->own.has_record;
 }
 
-/* Another end than the file's makes another network of it, and what is given in memory says nothing of itself. */
+/* Another end than the file's makes another network of it. */
 static glcnn_status read_own(struct import *i, char error[GLCNN_ERROR_LENGTH])
 {
-    if (i->asked->output || i->asked->head_classes || i->asked->bytes)
+    if (i->asked->output || i->asked->head_classes)
         return GLCNN_SUCCESS;
-    if (!own_file_read(i->path, &i->own, error))
+    if (!own_file_read(i->path, i->asked->bytes, i->asked->size, &i->own, error))
         return GLCNN_MALFORMED_DATA;
     if (!i->own.is_own)
         return GLCNN_SUCCESS;

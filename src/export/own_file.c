@@ -61,20 +61,29 @@ static bool take_entries(const struct glcnn_checkpoint_metadata *m, const char *
     return own->input || refuse(error, path, "not enough memory");
 }
 
-bool own_file_read(const char *path, struct own_file *own, char error[GLCNN_ERROR_LENGTH])
+static bool take_all(const struct glcnn_onnx_entry *entries, size_t count, const char *path,
+                     struct own_file *own, char error[GLCNN_ERROR_LENGTH])
 {
-    struct glcnn_onnx_entry *entries;
-    size_t count;
-    *own = (struct own_file){.is_own = false};
-    /* What is wrong with a file is told by those who read all of it. */
-    if (glcnn_onnx_load_metadata(path, &entries, &count, error) != GLCNN_SUCCESS)
-        return true;
     struct glcnn_checkpoint_metadata m = {calloc(count + 1, sizeof *m.entries), count};
     bool good = m.entries || refuse(error, path, "not enough memory");
     for (size_t i = 0; good && i < count; i++)
         m.entries[i] = (struct glcnn_checkpoint_entry){entries[i].key, entries[i].value};
     good = good && take_entries(&m, path, own, error);
     free(m.entries);
+    return good;
+}
+
+bool own_file_read(const char *path, const uint8_t *bytes, size_t size, struct own_file *own,
+                   char error[GLCNN_ERROR_LENGTH])
+{
+    struct glcnn_onnx_entry *entries;
+    size_t count;
+    *own = (struct own_file){.is_own = false};
+    const glcnn_status status = bytes
+                                    ? glcnn_onnx_read_metadata(bytes, size, &entries, &count, error)
+                                    : glcnn_onnx_load_metadata(path, &entries, &count, error);
+    /* What is wrong with a file is told by those who read all of it. */
+    const bool good = status != GLCNN_SUCCESS || take_all(entries, count, path, own, error);
     glcnn_onnx_metadata_destroy(entries, count);
     return good;
 }

@@ -24,9 +24,11 @@ struct own_file {
     float *units; /* as model_read_units has them; NULL: none */
 };
 
-/* Release with own_file_free, after a failure too. False, with a message: it says things of itself that do not agree. A
- * file that cannot be read is not one of ours. */
-bool own_file_read(const char *path, struct own_file *own, char error[GLCNN_ERROR_LENGTH]);
+/* Looks at the metadata of an ONNX model: of its bytes, or, if these are NULL, of the file. Release with own_file_free,
+ * after a failure too. False, with a message: it says things of itself that do not agree. A file that cannot be read is
+ * not one of ours. */
+bool own_file_read(const char *path, const uint8_t *bytes, size_t size, struct own_file *own,
+                   char error[GLCNN_ERROR_LENGTH]);
 void own_file_free(struct own_file *own);
 /* Adds what is between the file's outputs and what the task answers, where it has no record. False, with a message: its
  * input or outputs have not the sizes that it says. */

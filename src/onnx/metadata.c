@@ -1,4 +1,5 @@
 /* Metadata of a model: what its file says of itself beside the graph. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,30 +38,42 @@ static bool take_entries(struct reader *r, const Onnx__ModelProto *model,
     return true;
 }
 
-glcnn_status glcnn_onnx_load_metadata(const char *path, struct glcnn_onnx_entry **entries,
-                                      size_t *count, char error[GLCNN_ERROR_LENGTH])
+glcnn_status glcnn_onnx_read_metadata(const uint8_t *bytes, size_t size,
+                                      struct glcnn_onnx_entry **entries, size_t *count,
+                                      char error[GLCNN_ERROR_LENGTH])
 {
     struct reader r = {.folder = NULL};
-    void *bytes;
-    size_t size;
     *entries = NULL;
     *count = 0;
-    char reason[GLCNN_ERROR_LENGTH];
-    const glcnn_status status = onnx_load_bytes(path, &bytes, &size, reason);
-    if (status != GLCNN_SUCCESS && error)
-        memcpy(error, reason, sizeof reason);
-    if (status != GLCNN_SUCCESS)
-        return status;
     Onnx__ModelProto *model =
         nesting_check(&r, bytes, size) ? onnx__model_proto__unpack(NULL, size, bytes) : NULL;
     if (model)
         take_entries(&r, model, entries, count);
     else if (r.status == GLCNN_SUCCESS)
-        onnx_fail(&r, GLCNN_MALFORMED_DATA, "%.300s: is not an ONNX model", path);
+        onnx_fail(&r, GLCNN_MALFORMED_DATA, "these are no bytes of an ONNX model");
     if (model)
         onnx__model_proto__free_unpacked(model, NULL);
-    free(bytes);
     if (error && r.status != GLCNN_SUCCESS)
         memcpy(error, r.text, sizeof r.text);
     return r.status;
+}
+
+glcnn_status glcnn_onnx_load_metadata(const char *path, struct glcnn_onnx_entry **entries,
+                                      size_t *count, char error[GLCNN_ERROR_LENGTH])
+{
+    char reason[GLCNN_ERROR_LENGTH];
+    void *bytes;
+    size_t size;
+    *entries = NULL;
+    *count = 0;
+    glcnn_status status = onnx_load_bytes(path, &bytes, &size, reason);
+    if (status == GLCNN_SUCCESS) {
+        char why[GLCNN_ERROR_LENGTH];
+        status = glcnn_onnx_read_metadata(bytes, size, entries, count, why);
+        snprintf(reason, sizeof reason, "%.200s: %.300s", path, why);
+        free(bytes);
+    }
+    if (status != GLCNN_SUCCESS && error)
+        memcpy(error, reason, sizeof reason);
+    return status;
 }

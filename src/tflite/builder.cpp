@@ -100,6 +100,7 @@ static const std::map<Operation, int32_t> versions_of_bytes = {
     {Operation::CONV_2D, 3},
     {Operation::DEPTHWISE_CONV_2D, 3},
     {Operation::DEQUANTIZE, 2},
+    {Operation::GATHER, 2},
     {Operation::LOGISTIC, 2},
     {Operation::MAX_POOL_2D, 2},
     {Operation::MUL, 2},
@@ -213,6 +214,14 @@ void Builder::rename(int index, const std::string &name)
         if (other->name == name)
             other->name = unique_name(name + "_inner");
     tensor(index).name = name;
+}
+
+void Builder::add_metadata(const std::string &name, const std::string &text)
+{
+    std::unique_ptr<tflite::MetadataT> entry(new tflite::MetadataT);
+    entry->name = name;
+    entry->buffer = uint32_t(add_buffer({text.begin(), text.end()}));
+    model.metadata.push_back(std::move(entry));
 }
 
 std::vector<uint8_t> Builder::finish()

@@ -69,6 +69,7 @@ class Builder
         return tensor(index).type == tflite::TensorType::UINT8;
     }
     void rename(int index, const std::string &name);
+    void add_metadata(const std::string &name, const std::string &text);
 
     std::vector<int32_t> inputs, outputs;
     std::vector<uint8_t> finish();

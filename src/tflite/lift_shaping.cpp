@@ -214,7 +214,7 @@ static void lift_space_to_depth(Lifting &l)
 static float scale_of(int64_t source, int64_t result)
 {
     float scale = float(double(result) / double(source));
-    while (std::floor(float(source) * scale) < float(result))
+    while (double(scale) * double(source) < double(result))
         scale = std::nextafterf(scale, INFINITY);
     return scale;
 }
@@ -253,9 +253,23 @@ static void lift_nearest(Lifting &l)
     resize(l, "nearest", o && o->align_corners(), o && o->half_pixel_centers());
 }
 
+/* Indices are constants, as those of a nearest neighbour are. */
+static void lift_gather(Lifting &l)
+{
+    const auto *o = l.made->builtin_options_as_GatherOptions();
+    const int x = l.input(0), at = l.input(1);
+    const int64_t axis = o ? o->axis() : 0;
+    if ((o && o->batch_dims()) || l.rank(at) != 1)
+        l.refuse("its indices are no list of the whole batch");
+    const std::string places = l.sizes(l.wholes(at, "its indices"));
+    l.give_usual(l.add("Gather", {l.usual(x), places},
+                       {{"axis", whole_attribute(l.usual_axis(axis, l.rank(x)))}}));
+}
+
 const LiftingRow lift_shaping[] = {{Operation::CONCATENATION, lift_concatenation},
                                    {Operation::DEPTH_TO_SPACE, lift_depth_to_space},
                                    {Operation::EXPAND_DIMS, lift_reshape},
+                                   {Operation::GATHER, lift_gather},
                                    {Operation::MIRROR_PAD, lift_mirror_pad},
                                    {Operation::PAD, lift_pad},
                                    {Operation::PADV2, lift_pad_with},

@@ -63,10 +63,14 @@ void Lifting::check_tensors()
 
 std::string Lifting::note() const
 {
-    return drops_roundings
-               ? "the file rounds its activations to 8 bits; the model computes them as reals, "
-                 "and weights as the reals that they stand for"
-               : "";
+    std::string said;
+    if (drops_roundings)
+        said = "the file rounds its activations to 8 bits; the model computes them as reals, "
+               "and weights as the reals that they stand for";
+    if (drops_metadata)
+        said += std::string(said.empty() ? "" : "; ") +
+                "the file's metadata that are no text are left out";
+    return said;
 }
 
 /* ---- The operator ---- */
@@ -426,10 +430,21 @@ std::vector<int64_t> Lifting::wholes(int tensor, const char *what)
 
 /* ---- Names ---- */
 
+static std::string unique_in(std::map<std::string, int> &taken, const std::string &name)
+{
+    const int count = taken[name]++;
+    return count == 0 ? name : unique_in(taken, name + "_" + std::to_string(count));
+}
+
 std::string Lifting::unique(const std::string &name)
 {
-    const int count = names[name]++;
-    return count == 0 ? name : unique(name + "_" + std::to_string(count));
+    return unique_in(names, name);
+}
+
+/* Names of nodes and names of values are apart in ONNX. */
+std::string Lifting::unique_node(const std::string &name)
+{
+    return unique_in(node_names, name);
 }
 
 std::string Lifting::tensor_name(int tensor) const
@@ -541,12 +556,17 @@ int64_t Lifting::usual_axis(int64_t axis, size_t of_rank) const
     return of_rank == 4 ? places[from_front] : from_front;
 }
 
-void Lifting::give_plain(const std::string &value, size_t k)
+void Lifting::make_known(int tensor, const std::string &value, bool is_picture)
 {
-    const int tensor = output(k);
     if (!is_made.insert(tensor).second || aliases.count(tensor))
         damaged("its result is made twice");
-    plains[tensor] = value;
+    (is_picture ? pictures : plains)[tensor] = value;
+    results.emplace(value, tensor);
+}
+
+void Lifting::give_plain(const std::string &value, size_t k)
+{
+    make_known(output(k), value, false);
 }
 
 void Lifting::give_picture(const std::string &value, size_t k)
@@ -554,9 +574,7 @@ void Lifting::give_picture(const std::string &value, size_t k)
     const int tensor = output(k);
     if (rank(tensor) != 4)
         damaged("its result has " + std::to_string(rank(tensor)) + " axes; a picture has four");
-    if (!is_made.insert(tensor).second || aliases.count(tensor))
-        damaged("its result is made twice");
-    pictures[tensor] = value;
+    make_known(tensor, value, true);
 }
 
 /* ---- Nodes ---- */
@@ -599,7 +617,7 @@ std::string Lifting::add(const std::string &op, const std::vector<std::string> &
     Node n;
     n.op = op;
     n.inputs = inputs;
-    n.name = unique(label);
+    n.name = unique_node(label);
     n.outputs = {unique(n.name + ".value")};
     n.attributes = std::move(attributes);
     out.nodes.push_back(n);
@@ -666,6 +684,70 @@ static Shape open_batch(Shape shape)
     return shape;
 }
 
+/* A value that an operator gives has the name of its tensor, and its type is stated, so that a model can begin or end
+ * there. */
+void Lifting::name_results()
+{
+    std::map<std::string, std::string> others; /* names instead of those of values */
+    for (Node &node : out.nodes) {
+        const auto result = results.find(node.outputs[0]);
+        for (std::string &value : node.inputs) {
+            const auto other = others.find(value);
+            value = other == others.end() ? value : other->second;
+        }
+        if (result == results.end() || names.count(tensor_name(result->second)))
+            continue;
+        const auto picture = pictures.find(result->second);
+        const bool is_picture = picture != pictures.end() && picture->second == node.outputs[0];
+        const Shape &s = shape(result->second);
+        const std::string name = unique(tensor_name(result->second));
+        others[node.outputs[0]] = name;
+        node.outputs[0] = name;
+        out.inner.push_back({name, open_batch(is_picture ? Shape{s[0], s[3], s[1], s[2]} : s)});
+    }
+}
+
+/* Is it UTF-8 without a 0, as metadata of ONNX are? */
+static bool is_text(const std::string &text)
+{
+    for (size_t i = 0; i < text.size(); i++) {
+        const uint8_t head = uint8_t(text[i]);
+        const size_t more = head < 0x80                   ? 0
+                            : head >= 0xc2 && head < 0xe0 ? 1
+                            : head >= 0xe0 && head < 0xf0 ? 2
+                            : head >= 0xf0 && head < 0xf5 ? 3
+                                                          : text.size();
+        if (head == 0 || more >= text.size() - i)
+            return false;
+        for (size_t k = 0; k < more; k++)
+            if ((uint8_t(text[++i]) & 0xc0) != 0x80)
+                return false;
+    }
+    return true;
+}
+
+/* Metadata that are text are the model's. TensorFlow fills its own up with zeros. */
+void Lifting::take_metadata()
+{
+    const auto *list = file->metadata();
+    for (uint32_t i = 0; list && i < list->size(); i++) {
+        const tflite::Metadata *entry = list->Get(i);
+        if (entry->buffer() >= file->buffers()->size())
+            fail_malformed("metadata " + std::to_string(i) + " have buffer " +
+                           std::to_string(entry->buffer()) + ", of " +
+                           std::to_string(file->buffers()->size()));
+        const auto *data = file->buffers()->Get(entry->buffer())->data();
+        const std::string key = entry->name() ? entry->name()->str() : "";
+        spend(data ? data->size() : 0);
+        std::string text = data ? std::string(data->begin(), data->end()) : "";
+        text.erase(text.find_last_not_of('\0') + 1);
+        if (!is_text(text) || !is_text(key))
+            drops_metadata = true;
+        else if (!key.empty() && !text.empty())
+            out.metadata[key] = text;
+    }
+}
+
 OnnxModel Lifting::run()
 {
     out.opset = 14;
@@ -691,11 +773,13 @@ OnnxModel Lifting::run()
         label = out.outputs[i].name;
         Node n;
         n.op = "Identity";
-        n.name = unique(label + ".output");
+        n.name = unique_node(label + ".output");
         n.inputs = {plain(graph->outputs()->Get(i))};
         n.outputs = {label};
         out.nodes.push_back(n);
     }
+    name_results();
+    take_metadata();
     return std::move(out);
 }
 

@@ -89,6 +89,10 @@ class Lifting
     std::vector<float> stored_reals(const tflite::Tensor &t);
     std::vector<float> dense(const tflite::Tensor &t, const std::vector<float> &values);
     std::string unique(const std::string &name);
+    std::string unique_node(const std::string &name);
+    void make_known(int tensor, const std::string &value, bool is_picture);
+    void name_results();
+    void take_metadata();
     std::string tensor_name(int tensor) const;
     void lift_operator(const tflite::Operator &each);
     void spend(size_t numbers);
@@ -102,7 +106,9 @@ class Lifting
     std::map<int, std::string> plains, pictures;
     std::set<int> is_made;
     std::map<std::pair<int, std::string>, std::string> initialisers;
-    std::map<std::string, int> names;
+    std::map<std::string, int> names, node_names;
+    std::map<std::string, int> results; /* values, and the tensors of operators that they are */
+    bool drops_metadata = false;
     size_t budget = 0; /* of numbers that constants may still have */
     OnnxModel out;
 };

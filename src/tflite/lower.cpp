@@ -122,6 +122,12 @@ std::vector<int64_t> Lowering::wholes(const char *name, const std::vector<int64_
     return found == node->attributes.end() ? usual : found->second.wholes;
 }
 
+std::vector<float> Lowering::reals(const char *name, const std::vector<float> &usual) const
+{
+    const auto found = node->attributes.find(name);
+    return found == node->attributes.end() ? usual : found->second.reals;
+}
+
 std::vector<int64_t> Lowering::wholes_of(size_t k, const char *name, const char *what) const
 {
     return has_input(k) ? wholes_of(k, what) : wholes(name, {});
@@ -542,6 +548,18 @@ Value Lowering::cut(const Value &x, const std::vector<int64_t> &begin, const Sha
                 shape, order, numbers);
 }
 
+Value Lowering::gathered(const Value &x, size_t axis, const std::vector<int64_t> &places)
+{
+    const Order order = order_of(x);
+    const Numbers numbers = numbers_of(x);
+    Shape shape = x.shape;
+    shape[axis] = int64_t(places.size());
+    tflite::GatherOptionsT options;
+    options.axis = int32_t(std::find(order.begin(), order.end(), int(axis)) - order.begin());
+    return make(Operation::GATHER, options_of(options),
+                {laid(x, order, numbers), out.add_sizes(places)}, shape, order, numbers);
+}
+
 /* ---- Rectifiers within operators ---- */
 
 /* A tensor is that of several values where nodes change no number. */
@@ -591,9 +609,9 @@ bool Lowering::fuse(const Value &x, Activation activation)
 
 static const LoweringRow *find_row(const std::string &op)
 {
-    static const LoweringRow *const families[] = {lower_arithmetic, lower_convolution,
-                                                  lower_neurons,    lower_pooling,
-                                                  lower_shaping,    lower_quantisation};
+    static const LoweringRow *const families[] = {
+        lower_arithmetic, lower_convolution, lower_neurons,     lower_pooling,
+        lower_shaping,    lower_resizing,    lower_quantisation};
     for (const LoweringRow *row : families)
         for (; row->op; row++)
             if (op == row->op)
@@ -717,6 +735,8 @@ std::vector<uint8_t> Lowering::run()
     }
     for (const Port &port : in.outputs)
         add_output(port, is_last);
+    for (const auto &[key, text] : in.metadata)
+        out.add_metadata(key, text);
     return out.finish();
 }
 

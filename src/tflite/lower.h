@@ -62,6 +62,7 @@ class Lowering
     float real(const char *name, float usual) const;
     std::string text(const char *name, const char *usual) const;
     std::vector<int64_t> wholes(const char *name, const std::vector<int64_t> &usual) const;
+    std::vector<float> reals(const char *name, const std::vector<float> &usual) const;
     /* Input k has the list, or an attribute, where models of older opsets have it. */
     std::vector<int64_t> wholes_of(size_t k, const char *name, const char *what) const;
     /* An axis that may count from behind. */
@@ -103,6 +104,8 @@ class Lowering
     Value padded(const Value &x, const std::vector<int64_t> &before,
                  const std::vector<int64_t> &after, float number);
     Value cut(const Value &x, const std::vector<int64_t> &begin, const Shape &shape);
+    /* The numbers at those places of an axis, one after the other. */
+    Value gathered(const Value &x, size_t axis, const std::vector<int64_t> &places);
     Value as_reals(const Value &x);
     Value requantised(const Value &x, const Quantisation &quantisation);
     /* Makes the activation part of the operator that made x, where nobody else reads that. */
@@ -136,7 +139,7 @@ struct LoweringRow {
 };
 
 extern const LoweringRow lower_arithmetic[], lower_convolution[], lower_neurons[], lower_pooling[],
-    lower_shaping[], lower_quantisation[];
+    lower_shaping[], lower_resizing[], lower_quantisation[];
 
 /* One scale and zero point of QuantizeLinear or DequantizeLinear; of bytes that have no sign their like that
  * have. */

@@ -29,6 +29,14 @@ template <Operation operation> static void lower_many(Lowering &l)
     l.give(y);
 }
 
+/* Truths are reals here, 0 and 1, as what multiplies by them wants. */
+template <Operation operation> static void lower_comparison(Lowering &l)
+{
+    const Value y = l.binary(operation, l.input(0), l.input(1));
+    l.out.tensor(y.tensor).type = tflite::TensorType::BOOL;
+    l.give(l.make(Operation::CAST, {}, {y.tensor}, y.shape, y.order, {}));
+}
+
 static void lower_identity(Lowering &l)
 {
     l.give(l.input(0));
@@ -101,24 +109,29 @@ static void lower_instance(Lowering &l)
     l.give(l.binary(Operation::ADD, scaled, l.channels(l.constant(2, "beta").reals, rank)));
 }
 
-const LoweringRow lower_arithmetic[] = {{"Abs", lower_unary<Operation::ABS>},
-                                        {"Add", lower_binary<Operation::ADD>},
-                                        {"Cast", lower_cast},
-                                        {"Div", lower_binary<Operation::DIV>},
-                                        {"Dropout", lower_identity},
-                                        {"Exp", lower_unary<Operation::EXP>},
-                                        {"Identity", lower_identity},
-                                        {"InstanceNormalization", lower_instance},
-                                        {"Log", lower_unary<Operation::LOG>},
-                                        {"LogSoftmax", lower_soft_max},
-                                        {"Max", lower_many<Operation::MAXIMUM>},
-                                        {"Min", lower_many<Operation::MINIMUM>},
-                                        {"Mul", lower_binary<Operation::MUL>},
-                                        {"Neg", lower_unary<Operation::NEG>},
-                                        {"Pow", lower_binary<Operation::POW>},
-                                        {"Softmax", lower_soft_max},
-                                        {"Sqrt", lower_unary<Operation::SQRT>},
-                                        {"Sub", lower_binary<Operation::SUB>},
-                                        {nullptr, nullptr}};
+const LoweringRow lower_arithmetic[] = {
+    {"Abs", lower_unary<Operation::ABS>},
+    {"Add", lower_binary<Operation::ADD>},
+    {"Cast", lower_cast},
+    {"Div", lower_binary<Operation::DIV>},
+    {"Dropout", lower_identity},
+    {"Exp", lower_unary<Operation::EXP>},
+    {"Greater", lower_comparison<Operation::GREATER>},
+    {"GreaterOrEqual", lower_comparison<Operation::GREATER_EQUAL>},
+    {"Identity", lower_identity},
+    {"InstanceNormalization", lower_instance},
+    {"Less", lower_comparison<Operation::LESS>},
+    {"LessOrEqual", lower_comparison<Operation::LESS_EQUAL>},
+    {"Log", lower_unary<Operation::LOG>},
+    {"LogSoftmax", lower_soft_max},
+    {"Max", lower_many<Operation::MAXIMUM>},
+    {"Min", lower_many<Operation::MINIMUM>},
+    {"Mul", lower_binary<Operation::MUL>},
+    {"Neg", lower_unary<Operation::NEG>},
+    {"Pow", lower_binary<Operation::POW>},
+    {"Softmax", lower_soft_max},
+    {"Sqrt", lower_unary<Operation::SQRT>},
+    {"Sub", lower_binary<Operation::SUB>},
+    {nullptr, nullptr}};
 
 } // namespace glcnn

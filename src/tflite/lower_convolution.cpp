@@ -366,12 +366,28 @@ static void lower_gemm(Lowering &l)
     l.give(multiply(l, x, rows, biases_of(l, 2, rows.shape[0])));
 }
 
+/* The last two axes change places: nothing moves. */
+static Value turned(const Value &v)
+{
+    const size_t rank = v.shape.size();
+    Value t = v;
+    std::swap(t.shape[rank - 2], t.shape[rank - 1]);
+    for (int &axis : t.order)
+        axis = axis + 2 == int(rank) ? axis + 1 : axis + 1 == int(rank) ? axis - 1 : axis;
+    return t;
+}
+
+/* A constant matrix before what is computed multiplies it from behind, once both are turned. */
 static void lower_matmul(Lowering &l)
 {
-    const Value &x = l.input(0), &weights = l.input(1);
-    if (weights.shape.size() != 2 || !weights.is_constant)
+    const Value &x = l.input(0), &y = l.input(1);
+    if (x.is_constant && x.shape.size() == 2 && !y.is_constant && y.shape.size() >= 2) {
+        l.give(turned(multiply(l, turned(y), x, {})));
+        return;
+    }
+    if (y.shape.size() != 2 || !y.is_constant)
         l.refuse("it multiplies two values that are computed, or more matrices than one");
-    l.give(multiply(l, x, transposed(weights), {}));
+    l.give(multiply(l, x, transposed(y), {}));
 }
 
 /* ---- Normalisations by kept statistics ---- */

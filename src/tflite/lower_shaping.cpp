@@ -214,6 +214,27 @@ static void lower_slice(Lowering &l)
                   shape, order, numbers));
 }
 
+/* Places along an axis, of a list or one, which then is no axis of the result. */
+static void lower_gather(Lowering &l)
+{
+    const Value &x = l.input(0);
+    const size_t axis = size_t(l.axis_of(l.whole("axis", 0), x.shape.size()));
+    std::vector<int64_t> places = l.wholes_of(1, "its indices");
+    const Shape list = l.input(1).shape;
+    if (list.size() > 1 || places.empty())
+        l.refuse("its indices are no list");
+    for (int64_t &place : places) {
+        place += place < 0 ? x.shape[axis] : 0;
+        if (place < 0 || place >= x.shape[axis])
+            l.refuse("it has an index beyond its source");
+    }
+    const Value y = l.gathered(x, axis, places);
+    Shape shape = y.shape;
+    if (list.empty())
+        shape.erase(shape.begin() + int64_t(axis));
+    l.give(list.empty() ? l.reshaped(y, shape) : y);
+}
+
 static void lower_split(Lowering &l)
 {
     const Value &x = l.input(0);
@@ -375,80 +396,13 @@ static void lower_space_to_depth(Lowering &l)
                   picture_order(4), numbers));
 }
 
-/* ---- Another size ---- */
-
-/* The positions that interpreters know, by what ONNX calls them. */
-static void lower_resize(Lowering &l)
-{
-    const Value &x = l.input(0);
-    const std::string mode = l.text("mode", "nearest"),
-                      rounding = l.text("nearest_mode", "round_prefer_floor");
-    std::string position = l.text("coordinate_transformation_mode", "half_pixel");
-    if (x.shape.size() != 4 || (mode != "nearest" && mode != "linear") || l.whole("antialias", 0))
-        l.refuse("it resizes by another mode than nearest and linear, or what is no picture");
-    Shape shape = x.shape;
-    if (l.has_input(3)) {
-        const std::vector<int64_t> sizes = l.wholes_of(3, "its sizes");
-        shape = sizes.size() == 4 ? sizes : Shape{x.shape[0], x.shape[1], 0, 0};
-    } else {
-        const size_t at = l.has_input(2) || l.opset() > 10 ? 2 : 1;
-        const std::vector<float> scales = l.constant(at, "its scales").reals;
-        if (scales.size() != 4)
-            l.refuse("it has not four scales");
-        for (size_t i = 0; i < 4; i++)
-            shape[i] = int64_t(std::floor(float(x.shape[i]) * scales[i]));
-    }
-    if (shape[0] != x.shape[0] || shape[1] != x.shape[1] || shape[2] < 1 || shape[3] < 1 ||
-        x.shape[2] < 1 || x.shape[3] < 1)
-        l.refuse("it resizes batch or channels, or has no source or result");
-    if (position == "pytorch_half_pixel" && shape[2] > 1 && shape[3] > 1)
-        position = "half_pixel";
-    /* Positions are counted by the ratio of sizes: a scale that gives another one is refused. */
-    if (!l.has_input(3) && position != "align_corners") {
-        const std::vector<float> &scales = l.constant(2, "its scales").reals;
-        for (size_t i = 2; i < 4; i++)
-            if (std::fabs(scales[i] * float(x.shape[i]) - float(shape[i])) > 1e-3f)
-                l.refuse("its scales give no whole number of pixels");
-    }
-    const Order order = picture_order(4);
-    const Numbers numbers = l.numbers_of(x);
-    const std::vector<int> operands = {l.laid(x, order, numbers),
-                                       l.out.add_sizes({shape[2], shape[3]})};
-    const bool is_half = position == "half_pixel", is_aligned = position == "align_corners";
-    if (!is_half && !is_aligned && position != "asymmetric")
-        l.refuse("positions " + position + " are not written");
-    if (mode == "linear") {
-        tflite::ResizeBilinearOptionsT options;
-        options.align_corners = is_aligned;
-        options.half_pixel_centers = is_half;
-        l.give(l.make(Operation::RESIZE_BILINEAR, options_of(options), operands, shape, order,
-                      numbers));
-        return;
-    }
-    /* Centres of pixels lie on no edge where the size is a multiple, so that all roundings agree. */
-    bool is_multiple = true;
-    for (size_t i = 2; i < 4; i++)
-        is_multiple = is_multiple && shape[i] % x.shape[i] == 0;
-    const bool fits = is_half ? rounding == "round_prefer_ceil" ||
-                                    (is_multiple && rounding == "round_prefer_floor")
-                      : is_aligned ? rounding == "round_prefer_ceil"
-                                   : rounding == "floor";
-    if (!fits)
-        l.refuse("positions " + position + " rounded by " + rounding + " are not written");
-    tflite::ResizeNearestNeighborOptionsT options;
-    options.align_corners = is_aligned;
-    options.half_pixel_centers = is_half;
-    l.give(l.make(Operation::RESIZE_NEAREST_NEIGHBOR, options_of(options), operands, shape, order,
-                  numbers));
-}
-
 const LoweringRow lower_shaping[] = {{"Concat", lower_concat},
                                      {"DepthToSpace", lower_depth_to_space},
                                      {"Expand", lower_expand},
                                      {"Flatten", lower_flatten},
+                                     {"Gather", lower_gather},
                                      {"Pad", lower_pad},
                                      {"Reshape", lower_reshape},
-                                     {"Resize", lower_resize},
                                      {"Slice", lower_slice},
                                      {"SpaceToDepth", lower_space_to_depth},
                                      {"Split", lower_split},

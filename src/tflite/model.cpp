@@ -310,6 +310,14 @@ static Exchange__Value *value_message(Messages &m, const Port &port)
     return to;
 }
 
+static void add_values(Messages &m, const std::vector<Port> &ports, Exchange__Value **&list,
+                       size_t &count)
+{
+    list = m.array<Exchange__Value *>(ports.size());
+    for (const Port &port : ports)
+        list[count++] = value_message(m, port);
+}
+
 static Exchange__Graph *graph_message(Messages &m, const OnnxModel &model)
 {
     auto *graph = m.make(exchange__graph__init);
@@ -320,12 +328,9 @@ static Exchange__Graph *graph_message(Messages &m, const OnnxModel &model)
     graph->initializer = m.array<Exchange__Tensor *>(model.initialisers.size());
     for (const auto &[name, constant] : model.initialisers)
         graph->initializer[graph->n_initializer++] = tensor_of(m, name, constant);
-    graph->input = m.array<Exchange__Value *>(model.inputs.size());
-    for (const Port &port : model.inputs)
-        graph->input[graph->n_input++] = value_message(m, port);
-    graph->output = m.array<Exchange__Value *>(model.outputs.size());
-    for (const Port &port : model.outputs)
-        graph->output[graph->n_output++] = value_message(m, port);
+    add_values(m, model.inputs, graph->input, graph->n_input);
+    add_values(m, model.outputs, graph->output, graph->n_output);
+    add_values(m, model.inner, graph->value_info, graph->n_value_info);
     return graph;
 }
 

@@ -50,6 +50,7 @@ struct OnnxModel {
     std::vector<Node> nodes;
     std::map<std::string, Constant> initialisers;
     std::vector<Port> inputs, outputs; /* inputs that no initialiser fills */
+    std::vector<Port> inner;           /* values whose types are stated */
     std::map<std::string, std::string> metadata;
     int64_t opset = 0;
 };

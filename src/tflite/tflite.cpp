@@ -6,6 +6,7 @@
 #include <cstring>
 #include <new>
 
+#include "tflite/archive.h"
 #include "tflite/failure.h"
 #include "tflite/lift.h"
 #include "tflite/lower.h"
@@ -72,6 +73,19 @@ static std::vector<std::string> labels_of(const struct glcnn_tflite_options *opt
     return labels;
 }
 
+/* Ultralytics' loader reads the first file of the archive: its metadata. */
+static void append_texts(std::vector<uint8_t> &made, const glcnn::OnnxModel &model,
+                         const std::vector<std::string> &labels)
+{
+    std::vector<glcnn::ArchivedFile> archived;
+    if (!model.metadata.empty())
+        archived.push_back({"metadata.json", glcnn::json_of(model.metadata)});
+    if (!labels.empty())
+        archived.push_back({"labels.txt", glcnn::text_of_labels(labels)});
+    if (!archived.empty())
+        glcnn::append_archive(made, archived);
+}
+
 glcnn_status glcnn_tflite_from_onnx(const uint8_t *onnx, size_t onnx_size,
                                     const struct glcnn_tflite_options *options, uint8_t **bytes,
                                     size_t *size, char error[GLCNN_ERROR_LENGTH])
@@ -79,9 +93,7 @@ glcnn_status glcnn_tflite_from_onnx(const uint8_t *onnx, size_t onnx_size,
     return give_bytes(bytes, size, error, [&] {
         const glcnn::OnnxModel model = glcnn::parse_onnx(onnx, onnx_size);
         std::vector<uint8_t> made = glcnn::Lowering(model).run();
-        const std::vector<std::string> labels = labels_of(options, model);
-        if (!labels.empty())
-            glcnn::append_labels(made, labels);
+        append_texts(made, model, labels_of(options, model));
         return made;
     });
 }

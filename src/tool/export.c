@@ -51,7 +51,7 @@ static const char details[] =
     "weights and the head that it has now. The file's metadata say its task, its classes and how pictures are "
     "normalised, for Ultralytics' loaders and for \"glcnn import\".\n"
     "A FILE whose name ends with .tflite is one of TensorFlow Lite, with N,H,W,C in place of N,C,H,W, a batch of 1 "
-    "and the classes in labels.txt at its end.\n"
+    "unless --batch says otherwise, and the classes in labels.txt at its end.\n"
     "It takes \"images\", N,C,H,W, of values in 0 .. 1, minus the mean, divided by the deviation. With "
     "--embed-preprocessing it does that itself: of bytes, or of a unit's values in 0 .. 1, red first, or as "
     "OpenCV has pictures blue first. What it gives is printed: of the tasks classify and segment scores, of "
@@ -324,7 +324,8 @@ static int write_file(struct export *e)
         return fail(e, error);
     tell_lines(e, e->exported->text);
     if (e->tflite)
-        output("%s: TensorFlow Lite, in which N,C,H,W is N,H,W,C, and the batch is 1\n", e->out);
+        output("%s: TensorFlow Lite, in which N,C,H,W is N,H,W,C, and the batch is %u\n", e->out,
+               e->options.batch);
     if (e->calibration)
         output("%s: %u training pictures for quantisers; " GLCNN_CALIBRATION_README
                " has the commands\n",

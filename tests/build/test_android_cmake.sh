@@ -22,14 +22,15 @@ export EGL_PLATFORM=surfaceless # Mesa's default display
 made=$work/made
 cmake -S platform/android -B "$made" ${CC:+"-DCMAKE_C_COMPILER=${CC##* }"} \
     -DCMAKE_C_FLAGS='-O0 -Wall -Wextra -Werror -Wno-missing-field-initializers' \
-    '-DGLCNN_INTERCHANGE=cjson;cbor;lzma' -DGLCNN_ONNX=protobuf-c -DGLCNN_EXAMPLE=ON >"$work/said" 2>&1 &&
+    '-DGLCNN_INTERCHANGE=cjson;cbor;lzma' -DGLCNN_ONNX=protobuf-c -DGLCNN_TFLITE=protobuf-c \
+    '-DGLCNN_DATA=png;jpeg;webp;tiff;zip;z;expat;cjson;yaml' '-DGLCNN_TRAIN=cjson;png;protobuf-c' -DGLCNN_EXAMPLE=ON >"$work/said" 2>&1 &&
     cmake --build "$made" -j "$(getconf _NPROCESSORS_ONLN)" >"$work/said" 2>&1 || fail "$(tail -40 "$work/said")"
 
 # What was generated anew would be compiled anew.
 cmake --build "$made" >"$work/said" 2>&1
 grep -q 'Building C' "$work/said" && fail "a second build compiles: $(grep 'Building C' "$work/said" | head -3)"
 
-for library in glcnn glcnn_interchange glcnn_onnx; do
+for library in glcnn glcnn_interchange glcnn_onnx glcnn_tflite glcnn_data glcnn_train; do
     readelf -d "$made/lib$library.so" >"$work/needed" || fail "there is no lib$library.so"
     grep -e libgbm -e libdrm "$work/needed" && fail "$library needs GBM"
     nm -D --defined-only "$made/lib$library.so" | awk '{ print $3 }' | grep -v '^glcnn_\|^GLCNN_0' &&

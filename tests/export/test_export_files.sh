@@ -1,7 +1,7 @@
 #!/bin/sh
 # Files that test_export leaves, of each task with each layout, batch and preprocessing: ONNX's checker and its shape
-# inference, both strict, and what the files say; that "glcnn import" makes the same models of them again; and the
-# options of "glcnn export".
+# inference, both strict, and what the files say; that "glcnn import" makes the same models of them, and of .tflite files,
+# again; and the options of "glcnn export".
 #
 # Runs from the top of a built tree. O and PYTHON may be given, PYTHON a python3 with onnx, as Debian's python3-onnx.
 # Exits 77 without it, or without a device.
@@ -48,6 +48,18 @@ again() {
     must "$glcnn" export "$work/again.glcnn" -o "$work/file.onnx" --force
     grep '^/' "$work/log" | cmp -s - "$work/said" || fail "$1.$2 does not leave as it did"
 }
+# The same by way of a .tflite file, into which normalisations go as parts of convolutions: answers are compared below.
+tflite_again() {
+    task=$1 kind=$2
+    shift 2
+    must "$glcnn" export "$files/$task.glcnn" -o "$work/$task.$kind.tflite" "$@"
+    must "$glcnn" import "$work/$task.$kind.tflite" -o "$work/again.glcnn" --force
+    grep -q "for the task $task, 4 " "$work/log" || fail "import of .tflite does not say the task $task"
+    "$glcnn" predict --json "$work/again.glcnn" "$files/pictures.npy" >"$work/$task.$kind.json" 2>"$work/log" ||
+        fail "what is imported of $task.tflite does not predict"
+    must "$glcnn" export "$work/again.glcnn" -o "$work/file.onnx" --force
+    grep '^/' "$work/log" | cmp -s - "$work/said" || fail "$task does not leave its .tflite file as it did"
+}
 tasks=0
 for values in "$files"/*.values; do
     task=$(basename "$values" .values) tasks=$((tasks + 1))
@@ -57,12 +69,15 @@ for values in "$files"/*.values; do
     grep '^/' "$work/log" >"$work/said"
     cmp -s "$files/$task.split.normalised.0.onnx" "$work/file.onnx" || fail "the tool writes another file of $task"
     again "$task" split.bytes-bgr.2
+    tflite_again "$task" plain
+    [ "$task" != regress ] || tflite_again "$task" bytes --embed-preprocessing bytes-bgr
 done
 [ $tasks -ge 5 ] || fail "there are $tasks tasks"
 must "$glcnn" export "$files/detect.glcnn" -o "$work/file.onnx" --force
 grep '^/' "$work/log" >"$work/said"
 again detect nms.unit.0
 again detect yolo.normalised.1
+tflite_again detect yolo --boxes yolo --embed-preprocessing unit
 
 # Another end makes another network, of which nothing is known; what is asked for counts.
 must "$glcnn" import "$files/classify.split.unit.0.onnx" -o "$work/again.glcnn" --force --head 3
@@ -124,4 +139,9 @@ if ! has_onnx; then
 fi
 must $python "$models/exported.py" check "$files"
 cat "$work/log"
+for file in "$work"/*.tflite; do
+    task=$(basename "$file" .tflite)
+    must $python "$models/exported.py" same "$files/${task%.*}.json" "$work/$task.json"
+done
+must $python "$models/exported.py" archive "$work/classify.plain.tflite" classify
 must $python "$models/exported.py" kit "$work/kit" "$work/data/train.csv"

@@ -2,6 +2,8 @@
 
 exported.py check FOLDER      ONNX's checker, and its shape inference, are strict with all of them
 exported.py inputs FOLDER     writes NAME.in.json for onnxruntime.js, of pictures.npy, of files of a batch that fits
+exported.py same JSON JSON    two answers of glcnn predict have the same words, and numbers within 1e-4
+exported.py archive FILE TASK what the end of a .tflite file says, in the way that loaders of Ultralytics' files read it
 exported.py kit FOLDER CSV    the array of a kit is what CSV's rows, a label and bytes, are once they are normalised
 exported.py compare FOLDER    its NAME.out.json, decoded here, are the answers that glcnn predict gives
 
@@ -12,6 +14,7 @@ import glob
 import json
 import os
 import sys
+import zipfile
 
 import numpy
 
@@ -82,6 +85,42 @@ def check_metadata(task, batch, name, pictures, found):
         assert ast.literal_eval(found["kpt_shape"]) == [2, 2], name
     assert json.loads(found["model.classes"]) == NAMES, name
     assert found["model.task"] == task and found["glcnn.version"] == "1", name
+
+
+def leaves_of(answer):
+    """Keys, lengths and values, one after the other."""
+    if isinstance(answer, dict):
+        for key in sorted(answer):
+            yield key
+            yield from leaves_of(answer[key])
+    elif isinstance(answer, list):
+        yield len(answer)
+        for part in answer:
+            yield from leaves_of(part)
+    else:
+        yield answer
+
+
+def same(one, other):
+    found = []
+    for path in (one, other):
+        with open(path, encoding="utf-8") as file:
+            found.append(list(leaves_of(json.load(file))))
+    assert len(found[0]) == len(found[1]) > 0, (one, other)
+    for a, b in zip(*found):
+        is_real = isinstance(a, float) or isinstance(b, float)
+        assert abs(a - b) <= 1e-4 * max(1, abs(a)) if is_real else a == b, (one, other, a, b)
+
+
+def archive(path, task):
+    with zipfile.ZipFile(path) as file:
+        assert file.testzip() is None
+        assert file.namelist() == ["metadata.json", "labels.txt"], file.namelist()
+        found = json.loads(file.read("metadata.json"))
+        labels = file.read("labels.txt").decode()
+    assert found["task"] == task, found
+    assert list(ast.literal_eval(found["names"]).values()) == labels.split("\n")[:-1], (found, labels)
+    assert len(ast.literal_eval(found["imgsz"])) == 2 and int(found["stride"]) >= 1 and int(found["batch"]) == 1
 
 
 def kit(folder, table):
@@ -224,4 +263,5 @@ def compare(folder):
 
 
 if __name__ == "__main__":
-    {"check": check, "inputs": inputs, "kit": kit, "compare": compare}[sys.argv[1]](*sys.argv[2:])
+    {"check": check, "inputs": inputs, "same": same, "archive": archive, "kit": kit,
+     "compare": compare}[sys.argv[1]](*sys.argv[2:])

@@ -37,7 +37,8 @@ export GLCNN_LIBRARY="$out" PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$work"
 cd "$work" || exit 1
 mkdir files
 $python "$top/tests/report/data.py" classes && $python "$top/tests/report/data.py" masks masks &&
-    $python "$top/tests/report/data.py" numbers numbers && $python "$top/tests/tflite/quantised.py" files || exit 1
+    $python "$top/tests/report/data.py" numbers numbers && $python "$top/tests/report/data.py" boxes boxes &&
+    $python "$top/tests/report/data.py" points points && $python "$top/tests/tflite/quantised.py" files || exit 1
 
 # make NAME DATA OPTION...: a model that has learned a little, as files of both kinds.
 make() {
@@ -53,11 +54,17 @@ make resnet8 classes --channels 1 --size 8 --net resnet8
 make mobilenet classes --channels 1 --size 8 --net mobilenet-tiny
 make segment masks --task segment --net small
 make regress numbers --task regress --net small
+make detect boxes --task detect --net resnet8 --size 32
+make keypoints points --task keypoints --net small --size 32
 # In int8: what the browser makes of it is what the device does, within a step of the output's scale.
-"$glcnn" export resnet8.glcnn -o files/int8.onnx --int8 --data classes >said 2>err && "$glcnn" export resnet8.glcnn -o files/int8.tflite --int8 --data classes >said 2>err ||
-    fail "int8 is not exported: $(tail -n 2 err)"
-# What was read is written again.
-"$glcnn" import files/resnet8.tflite -o again.glcnn >said 2>err && "$glcnn" export again.glcnn -o files/again.tflite >said 2>err &&
+for pair in resnet8:classes segment:masks regress:numbers detect:boxes keypoints:points; do
+    for kind in onnx tflite; do
+        "$glcnn" export "${pair%:*}.glcnn" -o "files/${pair%:*}-int8.$kind" --int8 --data "${pair#*:}" --pictures 16 \
+            >said 2>err || fail "$pair is not exported in int8: $(tail -n 2 err)"
+    done
+done
+# What was read as the file of somebody else, whose input is N,H,W,C, is written again.
+"$glcnn" import files/resnet8.tflite -o again.glcnn --output scores >said 2>err && "$glcnn" export again.glcnn -o files/again.tflite >said 2>err &&
     "$glcnn" export again.glcnn -o files/again.onnx >said 2>err || fail "resnet8 does not come back: $(tail -n 2 err)"
 cat >convert.py <<'END'
 import ctypes, sys
@@ -78,13 +85,23 @@ import glcnn
 from onnx import load, numpy_helper
 
 
+def scale_of(graph, values, node):
+    return [float(values[n]) for n in node.input[1:3]]
+
+
 def numbers(path):
-    """Scale and zero point of the input, and of the output."""
+    """Scale and zero point of the input, and of each output: of the last DequantizeLinear before it."""
     graph = load(path).graph
     values = {i.name: numpy_helper.to_array(i) for i in graph.initializer}
+    makers = {o: n for n in graph.node for o in n.output}
     first = [n for n in graph.node if n.op_type == "QuantizeLinear" and n.input[0] == graph.input[0].name][0]
-    last = [n for n in graph.node if n.op_type == "DequantizeLinear"][-1]
-    return [[float(values[n]) for n in node.input[1:3]] for node in (first, last)]
+    found = {}
+    for output in graph.output:
+        node = makers[output.name]
+        while node.op_type != "DequantizeLinear":
+            node = makers[node.input[0]]
+        found[output.name] = scale_of(graph, values, node)
+    return scale_of(graph, values, first), found
 
 
 random = np.random.default_rng(3)
@@ -93,35 +110,52 @@ for path in glob.glob("files/*.onnx"):
     if name.endswith("quantised"):
         continue
     net = glcnn.onnx(path)
-    x = random.standard_normal((1, 8, 8, 1)).astype(np.float32)
-    plain = x if name.endswith("again") else x.transpose(0, 3, 1, 2)
-    y = np.asarray(net.predict(np.ascontiguousarray(plain)))
+    shape = [d.dim_value for d in load(path).graph.input[0].type.tensor_type.shape.dim][1:]
+    x = random.standard_normal((1, *shape)).astype(np.float32)
+    made = net.predict(x)
+    made = made if isinstance(made, dict) else {load(path).graph.output[0].name: made}
+    is_last = name.endswith("again")
+    x = x if is_last else x.transpose(0, 2, 3, 1)
     if name.endswith("int8"):
-        (scale, zero), (end, bias) = numbers(path)
-        x, y = np.clip(np.round(x / scale) + zero, -128, 127).astype(np.int32), np.round(y / end) + bias
+        (scale, zero), scales = numbers(path)
+        x = np.clip(np.round(x / scale) + zero, -128, 127).astype(np.int32)
+        made = {key: np.round(np.asarray(y) / scales[key][0]) + scales[key][1] for key, y in made.items()}
     x.tofile(name + ".in0")
-    (y.transpose(0, 2, 3, 1) if y.ndim == 4 else y).astype(np.float32).tofile(name + ".expected")
+    for key, y in made.items():
+        y = np.asarray(y)
+        (y.transpose(0, 2, 3, 1) if y.ndim == 4 and not is_last else y).astype(np.float32).tofile(
+            name + "." + key + ".expected")
 END
 $python compute.py || fail 'the networks do not compute'
 $python "$top/tests/tflite/tfjs.py" "$GLCNN_NODE_MODULES" files || fail "the browser fails: $(tail -n 2 files/browser.log)"
 cat >compare.py <<'END'
-import glob, os, sys
+import glob, json, os, sys
 import numpy as np
 names = sorted(f[:-7] for f in glob.glob("files/*.tflite"))
 bad = 0
 for name in names:
-    if not os.path.exists(name + ".out0"):
+    if not os.path.exists(name + ".outs"):
         print(name, "fails:", open(name + ".error").read() if os.path.exists(name + ".error") else "no output")
         bad = 1
         continue
-    a, b = np.fromfile(name + ".expected", np.float32), np.fromfile(name + ".out0", np.float32)
-    if name.endswith(("quantised", "int8")):
-        good = a.size == b.size and (np.abs(a - b) <= 1).mean() >= 0.999
-    else:
-        good = a.size == b.size and a.size > 0 and np.abs(a - b).max() <= 1e-5 * max(1, np.abs(a).max())
-    print("%s: %d numbers, largest %g, difference %g" % (name, a.size, np.abs(a).max(), np.abs(a - b).max() if a.size == b.size else np.nan))
-    bad = bad or not good
-sys.exit(bad or len(names) < 8)
+    outputs = [json.loads(line)[0] for line in open(name + ".outs")]
+    expected = glob.glob(name + ".*expected")
+    bad = bad or len(outputs) != len(expected)
+    for k, output in enumerate(outputs):
+        path = name + "." + output + ".expected"
+        a = np.fromfile(path if os.path.exists(path) else name + ".expected", np.float32)
+        b = np.fromfile(name + ".out%d" % k, np.float32)
+        if a.size != b.size:
+            good, off = False, np.nan
+        elif name.endswith(("quantised", "int8")):
+            off = np.abs(a - b)
+            good, off = (off <= 1).mean() >= 0.999, off.max()
+        else:
+            off = np.abs(a - b).max()
+            good = a.size > 0 and off <= 1e-5 * max(1, np.abs(a).max())
+        print("%s %s: %d numbers, largest %g, difference %g" % (name, output, a.size, np.abs(a).max(), off))
+        bad = bad or not good
+sys.exit(bad or len(names) < 14)
 END
 $python compare.py || fail 'TensorFlow Lite computes something else'
 [ $failed = 0 ]

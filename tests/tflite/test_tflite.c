@@ -331,6 +331,28 @@ static void add_resize_of_nothing(struct writer *w, Onnx__GraphProto *graph)
     build_node(w, graph, "Add", "result", (const char *[]){"image", "large", NULL});
 }
 
+static void add_resize_without_end(struct writer *w, Onnx__GraphProto *graph)
+{
+    build_tensor(w, graph, "scales", &(int64_t){4}, 1, (const float[]){1, 1, INFINITY, 1}, NULL);
+    build_node(w, graph, "Resize", "result", (const char *[]){"image", "", "scales", NULL});
+}
+
+static void add_resize_by_policy(struct writer *w, Onnx__GraphProto *graph)
+{
+    build_tensor(w, graph, "sizes", &(int64_t){4}, 1, NULL, (const int64_t[]){1, 4, 6, 9});
+    Onnx__NodeProto *node =
+        build_node(w, graph, "Resize", "result", (const char *[]){"image", "", "", "sizes", NULL});
+    build_text(w, node, "keep_aspect_ratio_policy", "not_larger");
+}
+
+static void add_gather_beyond(struct writer *w, Onnx__GraphProto *graph)
+{
+    build_tensor(w, graph, "places", &(int64_t){1}, 1, NULL, (const int64_t[]){6});
+    build_int(w,
+              build_node(w, graph, "Gather", "result", (const char *[]){"image", "places", NULL}),
+              "axis", 2);
+}
+
 static struct file build_model_of(build_wrong add)
 {
     struct writer w = {0};
@@ -357,7 +379,10 @@ static void wrong_models_are_refused(void)
         {add_groups_of_one_bias, "(Conv): its biases must be constants, one for each of 6 outputs"},
         {add_groups_of_no_output, "(Conv): its weights do not fit to its source's channels"},
         {add_too_few_scales, "(QuantizeLinear): it has 2 scales for 3 places of its axis"},
-        {add_resize_of_nothing, "(Resize): it resizes batch or channels, or has no source"}};
+        {add_resize_of_nothing, "(Resize): it has no source or result, or one of more than"},
+        {add_resize_without_end, "(Resize): it has no source or result, or one of more than"},
+        {add_resize_by_policy, "(Resize): sizes that keep the ratio of sides are not written"},
+        {add_gather_beyond, "(Gather): it has an index beyond its source"}};
     char error[GLCNN_ERROR_LENGTH];
     uint8_t *bytes;
     size_t size;
@@ -392,6 +417,125 @@ static void biases_may_have_more_axes(void)
     glcnn_tflite_destroy(again.bytes);
     glcnn_tflite_destroy(file.bytes);
     glcnn_onnx_destroy(onnx.bytes);
+}
+
+/* ---- Pictures of another size ---- */
+
+struct resize_case {
+    int64_t opset;
+    const char *operator, * mode, *position, *rounding; /* NULL: the operator's own */
+    float scale;
+};
+
+static struct file build_resize(const struct resize_case *c)
+{
+    static const int64_t dims[] = {1, 3, SIDE, SIDE};
+    const int64_t side = (int64_t)(c->scale * SIDE), result[] = {1, 3, side, side};
+    const bool is_new = c->opset > 10;
+    struct writer w = {0};
+    struct file file = {NULL, 0};
+    Onnx__ModelProto *model = build_model();
+    CU_ASSERT_PTR_NOT_NULL_FATAL(model);
+    model->opset_import[0]->version = c->opset;
+    build_value(&w, model->graph, false, "image", dims, 4);
+    build_tensor(&w, model->graph, "scales", &(int64_t){4}, 1,
+                 (const float[]){1, 1, c->scale, c->scale}, NULL);
+    Onnx__NodeProto *node = build_node(&w, model->graph, c->operator, "result",
+                                       is_new ? (const char *[]){"image", "", "scales", NULL}
+                                              : (const char *[]){"image", "scales", NULL});
+    build_text(&w, node, "mode", c->mode);
+    if (c->position)
+        build_text(&w, node, "coordinate_transformation_mode", c->position);
+    if (c->rounding)
+        build_text(&w, node, "nearest_mode", c->rounding);
+    build_value(&w, model->graph, true, "result", result, 4);
+    CU_ASSERT_TRUE_FATAL(write_bytes(&w, model, &file.bytes, &file.size));
+    onnx__model_proto__free_unpacked(model, NULL);
+    return file;
+}
+
+/* The pixels of a model are those of its file, also where a position lies between two pixels, as 16 become 24 or 11: an
+ * interpreter rounds such another way, so that GATHER takes them. */
+static void resizes_take_the_same_pixels(void)
+{
+    static const struct resize_case cases[] = {
+        {9, "Upsample", "nearest", NULL, NULL, 2},
+        {10, "Resize", "nearest", NULL, NULL, 1.5f},
+        {10, "Resize", "linear", NULL, NULL, 2},
+        {14, "Resize", "nearest", NULL, NULL, 1.5f},
+        {14, "Resize", "nearest", "half_pixel", "round_prefer_floor", 0.6875f},
+        {14, "Resize", "nearest", "half_pixel", "round_prefer_ceil", 1.5f},
+        {14, "Resize", "nearest", "asymmetric", "ceil", 1.5f},
+        {14, "Resize", "nearest", "align_corners", "floor", 1.5f},
+        {14, "Resize", "nearest", "pytorch_half_pixel", "floor", 0.0625f},
+        {14, "Resize", "linear", "half_pixel", NULL, 1.5f}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char error[GLCNN_ERROR_LENGTH] = "";
+        struct glcnn_onnx_record *record, *other;
+        glcnn_network *network;
+        struct file onnx = build_resize(&cases[i]), file = make_tflite(onnx, NULL);
+        CU_ASSERT_EQUAL_FATAL(
+            glcnn_onnx_read(device, onnx.bytes, onnx.size, NULL, &network, &record, error),
+            GLCNN_SUCCESS);
+        glcnn_network *again = read_tflite(file, &other);
+        const size_t side = record->outputs[0].width;
+        CU_ASSERT_EQUAL_FATAL(other->outputs[0].width, side);
+        float *x = scores_of(record->outputs[0].node), *y = scores_of(other->outputs[0].node);
+        CU_ASSERT_TRUE(arrays_near(x, y, IMAGES * 3 * side * side, 1e-6));
+        free(x);
+        free(y);
+        glcnn_onnx_destroy(onnx.bytes);
+        glcnn_tflite_destroy(file.bytes);
+        glcnn_onnx_record_destroy(&record);
+        glcnn_onnx_record_destroy(&other);
+        glcnn_network_destroy(&network);
+        glcnn_network_destroy(&again);
+    }
+}
+
+/* ---- Metadata ---- */
+
+static void metadata_come_back(void)
+{
+    static const struct glcnn_onnx_entry entries[] = {{"task", "classify"},
+                                                      {"own", "\xc3\xa4 \"quoted\"\n"}};
+    char error[GLCNN_ERROR_LENGTH] = "", note[GLCNN_ERROR_LENGTH];
+    glcnn_image_node *scores;
+    glcnn_network *network = build("lenet", &scores);
+    const struct glcnn_onnx_write_options options = {
+        .inputs = &form, .input_count = 1, .entries = entries, .entry_count = 2};
+    struct file onnx, again;
+    struct glcnn_onnx_entry *found;
+    size_t count;
+    CU_ASSERT_EQUAL_FATAL(glcnn_onnx_write_with(network, &options, &onnx.bytes, &onnx.size, error),
+                          GLCNN_SUCCESS);
+    struct file file = make_tflite(onnx, NULL);
+    again = make_onnx(file);
+    CU_ASSERT_EQUAL_FATAL(glcnn_onnx_read_metadata(again.bytes, again.size, &found, &count, error),
+                          GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL_FATAL(count, 2);
+    for (size_t i = 0; i < count; i++) {
+        const struct glcnn_onnx_entry *wanted = &entries[strcmp(found[i].key, "task") != 0];
+        CU_ASSERT_STRING_EQUAL(found[i].key, wanted->key);
+        CU_ASSERT_STRING_EQUAL(found[i].value, wanted->value);
+    }
+    glcnn_onnx_metadata_destroy(found, count);
+    glcnn_tflite_destroy(again.bytes);
+    /* Bytes that are no text are what other tools have. */
+    for (size_t i = 0; i + 8 <= file.size; i++)
+        if (memcmp(file.bytes + i, "classify", 8) == 0)
+            file.bytes[i] = 0xff;
+    CU_ASSERT_EQUAL(
+        glcnn_tflite_to_onnx(file.bytes, file.size, &again.bytes, &again.size, note, error),
+        GLCNN_SUCCESS);
+    CU_ASSERT_STRING_EQUAL(note, "the file's metadata that are no text are left out");
+    glcnn_tflite_destroy(again.bytes);
+    CU_ASSERT_EQUAL(glcnn_onnx_read_metadata((const uint8_t *)"no model", 8, &found, &count, error),
+                    GLCNN_MALFORMED_DATA);
+    CU_ASSERT_PTR_NULL(found);
+    glcnn_tflite_destroy(file.bytes);
+    glcnn_onnx_destroy(onnx.bytes);
+    glcnn_network_destroy(&network);
 }
 
 /* A failure has a message and no bytes. */
@@ -446,6 +590,8 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(what_is_not_written_is_named),
                                         UNIT_TEST(wrong_models_are_refused),
                                         UNIT_TEST(biases_may_have_more_axes),
+                                        UNIT_TEST(resizes_take_the_same_pixels),
+                                        UNIT_TEST(metadata_come_back),
                                         UNIT_TEST(damaged_files_are_refused),
                                         CU_TEST_INFO_NULL};
     return fixture_run("tflite", tests, argc, argv);

@@ -1,8 +1,8 @@
-/* Names of classes behind a .tflite file: an archive whose only file is stored as it is. */
-#include "tflite/lift.h"
+/* An archive behind a .tflite file, whose files are stored as they are: its metadata and the names of its classes. */
+#include "tflite/archive.h"
 
+#include <cstdio>
 #include <cstdlib>
-#include <string>
 
 #include "tflite/failure.h"
 
@@ -34,17 +34,17 @@ static void put(std::vector<uint8_t> &file, const std::string &text)
 enum { DATE = 33 /* the first of January 1980 */, STORED = 0, ZIP_VERSION = 20 };
 
 /* What the local header and the central directory have alike. */
-static void put_entry(std::vector<uint8_t> &file, const std::string &name, const std::string &text)
+static void put_entry(std::vector<uint8_t> &file, const ArchivedFile &archived)
 {
     put(file, ZIP_VERSION, 2);
     put(file, 0x800, 2); /* names are UTF-8 */
     put(file, STORED, 2);
     put(file, 0, 2);
     put(file, DATE, 2);
-    put(file, checksum(text), 4);
-    put(file, text.size(), 4);
-    put(file, text.size(), 4);
-    put(file, name.size(), 2);
+    put(file, checksum(archived.text), 4);
+    put(file, archived.text.size(), 4);
+    put(file, archived.text.size(), 4);
+    put(file, archived.name.size(), 2);
     put(file, 0, 2); /* no extra field */
 }
 
@@ -92,40 +92,72 @@ std::vector<std::string> names_of_dictionary(const std::string &text)
     return names;
 }
 
-void append_labels(std::vector<uint8_t> &file, const std::vector<std::string> &labels)
+std::string text_of_labels(const std::vector<std::string> &labels)
 {
-    const std::string name = "labels.txt";
     std::string text;
     for (size_t i = 0; i < labels.size(); i++) {
-        const std::string &label = labels[i];
-        if (label.find_first_of("\r\n") != std::string::npos)
+        if (labels[i].find_first_of("\r\n") != std::string::npos)
             throw Failure(GLCNN_INVALID_ARGUMENT, "label " + std::to_string(i) +
                                                       " has a line break; each label is one line");
-        text += label + "\n";
+        text += labels[i] + "\n";
     }
-    const size_t local = file.size();
-    put(file, 0x04034b50, 4);
-    put_entry(file, name, text);
-    put(file, name);
-    put(file, text);
-    const size_t directory = file.size();
-    put(file, 0x02014b50, 4);
-    put(file, ZIP_VERSION, 2);
-    put_entry(file, name, text);
-    put(file, 0, 2); /* no comment */
-    put(file, 0, 2); /* disk */
-    put(file, 0, 2);
-    put(file, 0, 4); /* no attributes */
-    put(file, local, 4);
-    put(file, name);
-    const size_t end = file.size();
+    return text;
+}
+
+static void put_json(std::string &json, const std::string &text)
+{
+    json += '"';
+    for (const char c : text) {
+        char code[8];
+        std::snprintf(code, sizeof code, "\\u%04x", unsigned(uint8_t(c)));
+        if (uint8_t(c) < ' ')
+            json += code;
+        else
+            json += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+    }
+    json += '"';
+}
+
+std::string json_of(const std::map<std::string, std::string> &metadata)
+{
+    std::string json;
+    for (const auto &[key, text] : metadata) {
+        json += json.empty() ? "{" : ", ";
+        put_json(json, key);
+        json += ": ";
+        put_json(json, text);
+    }
+    return json + "}";
+}
+
+void append_archive(std::vector<uint8_t> &file, const std::vector<ArchivedFile> &archived)
+{
+    std::vector<uint8_t> directory;
+    for (const ArchivedFile &each : archived) {
+        const size_t local = file.size();
+        put(file, 0x04034b50, 4);
+        put_entry(file, each);
+        put(file, each.name);
+        put(file, each.text);
+        put(directory, 0x02014b50, 4);
+        put(directory, ZIP_VERSION, 2);
+        put_entry(directory, each);
+        put(directory, 0, 2); /* no comment */
+        put(directory, 0, 2); /* disk */
+        put(directory, 0, 2);
+        put(directory, 0, 4); /* no attributes */
+        put(directory, local, 4);
+        put(directory, each.name);
+    }
+    const size_t begin = file.size();
+    file.insert(file.end(), directory.begin(), directory.end());
     put(file, 0x06054b50, 4);
     put(file, 0, 2);
     put(file, 0, 2);
-    put(file, 1, 2);
-    put(file, 1, 2);
-    put(file, end - directory, 4);
-    put(file, directory, 4);
+    put(file, archived.size(), 2);
+    put(file, archived.size(), 2);
+    put(file, directory.size(), 4);
+    put(file, begin, 4);
     put(file, 0, 2);
 }
 
