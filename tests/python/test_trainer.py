@@ -86,6 +86,11 @@ class Training(Folder):
         answers = [[a.probability for a in net.predict(self.at("data", "left"))]
                    for net in (trained.network, glcnn.load(self.at("again.glcnn")))]
         numpy.testing.assert_allclose(*answers, atol=1e-5)
+        said = trained.network.export(self.at("a.tflite"), preprocessing="unit")
+        self.assertIn("N,C,H,W is N,H,W,C, and the batch is 1\n", said)
+        tool("import", self.at("a.tflite"), "-o", self.at("lite.glcnn"))
+        answers[1] = [a.probability for a in glcnn.load(self.at("lite.glcnn")).predict(self.at("data", "left"))]
+        numpy.testing.assert_allclose(*answers, atol=1e-5)
         for options in dict(boxes="grid"), dict(preprocessing="red"), dict(boxes="yolo"):
             with self.assertRaises(glcnn.Error):
                 trained.network.export(self.at("b.onnx"), **options)

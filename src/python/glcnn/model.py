@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Optiona
 import numpy
 
 from . import _c
-from ._library import call, library, refuse
+from ._library import c, call, library, refuse
 from .device import Owned
 
 if TYPE_CHECKING:
@@ -50,6 +50,16 @@ class Answer(NamedTuple):
     text: str                      # what glcnn predict prints
 
 
+def _save_tflite(path: Path, exported: Any) -> None:
+    calls, size = library("glcnn_tflite"), ctypes.c_size_t()
+    data = ctypes.POINTER(ctypes.c_uint8)()
+    call(calls.glcnn_tflite_from_onnx, exported.bytes, exported.size, None, ctypes.byref(data), ctypes.byref(size))
+    try:
+        call(c.glcnn_file_save, os.fsencode(path), data, size)
+    finally:
+        calls.glcnn_tflite_destroy(data)
+
+
 class Model:
     """The library's model of a network, with its weights of now."""
 
@@ -84,6 +94,8 @@ class Model:
 
     def export(self, path: Path, *, boxes: str, batch: int, preprocessing: Optional[str]) -> str:
         """Writes a file for other programs; what it takes and gives."""
+        is_tflite = os.fsencode(path).lower().endswith(b".tflite")
+        batch = batch or 1 if is_tflite else batch
         options = _c.glcnn_export_options(batch=batch)
         try:
             options.boxes = _BOXES.index(boxes)
@@ -96,9 +108,11 @@ class Model:
         call(self._calls.glcnn_export_model, self._owned.pointer, ctypes.byref(options), ctypes.byref(made))
         try:
             one = made.contents
-            with open(path, "wb") as file:
-                file.write(ctypes.string_at(one.bytes, one.size))
-            return one.text.decode()
+            if not is_tflite:
+                call(c.glcnn_file_save, os.fsencode(path), one.bytes, one.size)
+                return one.text.decode()
+            _save_tflite(path, one)
+            return "%sTensorFlow Lite, in which N,C,H,W is N,H,W,C, and the batch is %d\n" % (one.text.decode(), batch)
         finally:
             self._calls.glcnn_exported_destroy(ctypes.byref(made))
 

@@ -434,11 +434,11 @@ class Network:
 
     def export(self, path: Union[str, os.PathLike[str]], *, boxes: str = "split", batch: int = 0,
                preprocessing: Optional[str] = None) -> str:
-        """Writes an ONNX file for other programs, as glcnn export does, and gives what that prints:
-        include/glcnn/export.h. The network has a task, as one of glcnn.tasks or a file of the tool.
+        """Writes an ONNX file for other programs, or a path that ends with .tflite as TensorFlow Lite, as glcnn
+        export does, and gives what that prints: include/glcnn/export.h. The network has a task, as one of glcnn.tasks or a file of the tool.
 
         boxes          how a detector's boxes leave: "split", "yolo" or "nms"
-        batch          the size of the batch; 0: any
+        batch          the size of the batch; 0: any, of .tflite 1
         preprocessing  that the file does: None, "unit" or "bytes", "unit-bgr" or "bytes-bgr"
         """
         return Model(self).export(path, boxes=boxes, batch=batch, preprocessing=preprocessing)
