@@ -155,13 +155,13 @@ GLCNN_API void glcnn_calibration_destroy(const struct glcnn_calibration **calibr
 /* What a file of another program does not say. All zero: nothing more is known. */
 struct glcnn_import_parameters {
     /* The ONNX model itself, as glcnn_tflite_to_onnx has it: the path only names it. NULL: the file is read. A file of
-     * glcnn_export_file says what it is for, and becomes the model that it was, unless it is given here, or `output`
-     * or `head_classes` are. */
+     * glcnn_export_file says what it is for, and becomes the model that it was, unless `output` or `head_classes` are
+     * given. */
     const uint8_t *bytes;
     size_t size;
     uint32_t width, height, channels; /* of its images, where it leaves them open */
-    uint32_t
-        resize; /* scale pictures' shorter side to it, then cut the middle out; 0: until they cover the images */
+    /* Scale pictures' shorter side to it, then cut the middle out; 0: until they cover the images. */
+    uint32_t resize;
     /* Of values in 0 .. 1: one number, or one for each channel, with commas between; NULL: 0 and 1. */
     const char *mean, *deviation;
     const char *output;      /* end the network at this value of the file; NULL: at its outputs */
@@ -172,8 +172,8 @@ struct glcnn_import_parameters {
 };
 
 struct glcnn_imported {
-    const char *
-        text; /* what the model takes and gives, and what of it trains, lines; what others named is escaped */
+    /* What the model takes and gives, and what of it trains, in lines; what others named is escaped. */
+    const char *text;
 };
 
 /* Makes a model file of an ONNX file, whole or not at all. A network that gives a score or a probability for each class
