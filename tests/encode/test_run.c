@@ -112,7 +112,10 @@ static void bad_requests_are_refused(void)
 static void bounds_of_whole_numbers_are_whole_numbers(void)
 {
     const struct glcnn_array source = image("source_image", row, 4);
-    const struct glcnn_setting low = {"offset_x", -3e9}, high = {"kernel_width", 70000};
+    const struct glcnn_setting high = {.name = "kernel_width", .value = 70000};
+    const struct glcnn_setting low[] = {{.name = "offset_x", .value = -3e9},
+                                        {.name = "destination_width", .value = 1},
+                                        {.name = "destination_height", .value = 1}};
     const struct glcnn_setting fraction = {"kernel_width", 1.5}, real = {"epsilon", -0.001};
     /* A parameter that has no effect, by the names of those that have; a gradient of a forward result that
      * cannot be. */
@@ -125,7 +128,7 @@ static void bounds_of_whole_numbers_are_whole_numbers(void)
     refused("crop_and_resize_bilinear_regions_gradient", pictures, 2, &clamp, 1,
             "secondary_edge_mode has no effect; it reads resize_width, resize_height, ");
     refused("axis_concatenation_gradient", pictures, 2, columns, 3, "axis_concatenation");
-    refused("pooling_max", &source, 1, &low, 1,
+    refused("pooling_max", &source, 1, low, 3,
             "offset_x is -3000000000; it must be a whole number in -2147483647 .. 2147483647");
     refused("pooling_max", &source, 1, &high, 1,
             "kernel_width is 70000; it must be a whole number in 1 .. 65535");
