@@ -244,11 +244,12 @@ static void build_mobilenet_tiny(glcnn_image_node *image, const struct form *for
 
 /* ---- The table ---- */
 
-static const struct net nets[] = {{"lenet", 12, build_lenet, classify_lenet},
-                                  {"small", 4, build_small, classify_small},
-                                  {"resnet8", 1, build_resnet8, classify_means},
-                                  {"resnet10", 1, build_resnet10, classify_means},
-                                  {"mobilenet-tiny", 1, build_mobilenet_tiny, classify_means}};
+static const struct net nets[] = {
+    {"lenet", 12, true, build_lenet, classify_lenet},
+    {"small", 4, false, build_small, classify_small},
+    {"resnet8", 1, false, build_resnet8, classify_means},
+    {"resnet10", 1, false, build_resnet10, classify_means},
+    {"mobilenet-tiny", 1, false, build_mobilenet_tiny, classify_means}};
 enum { NETS = sizeof nets / sizeof *nets };
 
 const struct net *net_find(const char *name)

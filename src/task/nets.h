@@ -35,6 +35,9 @@ struct features {
 struct net {
     const char *name;
     uint32_t least; /* width and height that it needs */
+    /* It normalises nothing: values in 0 .. 1, which all are on one side of 0, drive its rectifiers to 0 for good
+     * at the rates that suit the others, so its pictures are centred first. */
+    bool needs_centred;
     void (*build)(glcnn_image_node *image, const struct form *form, struct features *features);
     /* A score for each class, of the last feature. */
     glcnn_image_node *(*classify)(const struct feature *last, const struct form *form);

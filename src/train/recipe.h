@@ -9,10 +9,12 @@
 
 #define RECIPE_OPTIMIZER     "adam"
 #define RECIPE_CLIP_NORM     10
-#define RECIPE_BATCH         8    /* images of a step that adam's rate is for */
-#define RECIPE_BACKBONE_RATE 0.1  /* of the rate, for layers of a file before a new head */
-#define RECIPE_WARMUP_SHARE  0.05 /* of the epochs */
-#define RECIPE_WARMUP_MOST   5.0  /* epochs */
+#define RECIPE_BATCH         8      /* images of a step that adam's rate is for */
+#define RECIPE_MEAN          "0.5"  /* of values in 0 .. 1, for a network that normalises nothing */
+#define RECIPE_DEVIATION     "0.25" /* He's weights are for values of deviation 1 */
+#define RECIPE_BACKBONE_RATE 0.1    /* of the rate, for layers of a file before a new head */
+#define RECIPE_WARMUP_SHARE  0.05   /* of the epochs */
+#define RECIPE_WARMUP_MOST   5.0    /* epochs */
 
 /* The batch and the epochs of a run over so many images, by the formula
  *

@@ -137,6 +137,21 @@ static glcnn_status check_net(glcnn_trainer *s)
         form->width, form->height, net->name, net->least, net->least);
 }
 
+/* Mean and deviation of values: as given, or else those that suit the network. */
+static bool read_values(glcnn_trainer *s, uint32_t channels)
+{
+    const glcnn_train_settings *t = &s->settings;
+    const bool centres = t->net && t->net->needs_centred && s->pictures.info->bytes;
+    const char *mean = centres ? RECIPE_MEAN : "0", *deviation = centres ? RECIPE_DEVIATION : "1";
+    if (centres && (!t->mean || !t->deviation))
+        events_note(
+            s->events, "values: --mean %s --deviation %s, since %s normalises nothing itself\n",
+            t->mean ? t->mean : mean, t->deviation ? t->deviation : deviation, t->net->name);
+    return saved_read_list(t->mean ? t->mean : mean, channels, NAN, s->described.mean) &&
+           saved_read_list(t->deviation ? t->deviation : deviation, channels, 0,
+                           s->described.deviation);
+}
+
 /* What the network sees: of the file that it comes from, or of the data and the options. */
 static glcnn_status describe_input(glcnn_trainer *s)
 {
@@ -151,9 +166,7 @@ static glcnn_status describe_input(glcnn_trainer *s)
     s->described.names = s->pictures.info->class_names;
     if (t->resume || t->model)
         return GLCNN_SUCCESS;
-    if (saved_read_list(t->mean ? t->mean : "0", form->channels, NAN, s->described.mean) &&
-        saved_read_list(t->deviation ? t->deviation : "1", form->channels, 0,
-                        s->described.deviation))
+    if (read_values(s, form->channels))
         return GLCNN_SUCCESS;
     return events_complain(
         s->events, GLCNN_INVALID_ARGUMENT,

@@ -205,8 +205,9 @@ static void tell_advice(const glcnn_trainer *s, const struct conclusion *c)
         events_note(
             s->events,
             "advice: the network does no better than one that does not look at the pictures "
-            "(%s %.4f): look whether the labels are those of the pictures\n",
-            s->settings.task->measure, c->chance);
+            "(%s %.4f): look whether the labels are those of the pictures, or try a lower "
+            "--lr than %.3g, or another --net\n",
+            s->settings.task->measure, c->chance, s->settings.rate);
 }
 
 /* A run that goes on with a file that had all its epochs has not validated. */

@@ -23,6 +23,22 @@ train() {
 }
 train --epochs 2 --out "$work/plain" --log "$work/plain.csv"
 
+# Pictures of a network that normalises nothing are centred, which is said and kept with it; what is given counts.
+values() {
+    grep -aqF "\"model.mean\":\"$2\"" "$work/$1" && grep -aqF "\"model.deviation\":\"$3\"" "$work/$1" ||
+        fail "$1: values are not less $2, divided by $3"
+}
+centred='values: --mean 0.5 --deviation 0.25, since lenet normalises nothing itself'
+grep -qx -e "$centred" "$work/log" || fail 'nobody says that pictures are centred'
+values plain 0.5 0.25
+train --epochs 1 --limit 32 --mean 0 --deviation 1 --out "$work/raw"
+! grep -q '^values: ' "$work/log" || fail 'what is given is said as if it were not'
+values raw 0 1
+net='--net small'
+train --epochs 1 --limit 32 --out "$work/normalised"
+values normalised 0 1
+net='--net lenet'
+
 # changes NAME ARGUMENT...: the option makes other weights, the same in one run and in two.
 changes() {
     name=$1
