@@ -3,6 +3,7 @@
 #define GLCNN_BASE_OPTION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* All of the text is a whole number in low .. high, exact to the last of 64 bits where it is
@@ -30,13 +31,35 @@ void option_add(struct text *text, const char *name, const char *value);
 #define READS  "<"
 #define WRITES ">"
 
-/* An option of a command. Letters above 255 have no short form. A table ends with letter 0. */
+/* What a value becomes. */
+enum option_kind {
+    OPTION_BY_HAND,   /* whatever the command makes of it */
+    OPTION_IS_FLAG,   /* bool: true */
+    OPTION_IS_NAME,   /* const char *: the value itself */
+    OPTION_IS_WHOLE,  /* uint32_t */
+    OPTION_IS_LONG,   /* uint64_t */
+    OPTION_IS_REAL,   /* double */
+    OPTION_IS_EXTENT, /* uint32_t, and the next: option_extent */
+};
+
+/* An option of a command. Letters above 255 have no short form. A table ends without a name. */
 struct option_row {
-    int letter;
+    int letter; /* 0: nobody calls it by one */
     const char *name;
     const char *value; /* what its value is called; NULL: it takes none */
     const char *text;
+    enum option_kind kind;
+    size_t at; /* the member of the command's struct that gets it */
+    double least, most;
 };
+
+/* The end of a row: a member of a struct, and what numbers may be. */
+#define FLAG_AT(TYPE, MEMBER)               OPTION_IS_FLAG, offsetof(TYPE, MEMBER)
+#define NAME_AT(TYPE, MEMBER)               OPTION_IS_NAME, offsetof(TYPE, MEMBER)
+#define WHOLE_AT(TYPE, MEMBER, LEAST, MOST) OPTION_IS_WHOLE, offsetof(TYPE, MEMBER), LEAST, MOST
+#define LONG_AT(TYPE, MEMBER)               OPTION_IS_LONG, offsetof(TYPE, MEMBER)
+#define REAL_AT(TYPE, MEMBER, LEAST, MOST)  OPTION_IS_REAL, offsetof(TYPE, MEMBER), LEAST, MOST
+#define EXTENT_AT(TYPE, MEMBER, MOST)       OPTION_IS_EXTENT, offsetof(TYPE, MEMBER), 1, MOST
 
 #define DEVICE_OPTIONS                                                                             \
     {'d', "device", "DEVICE", "a node, number or driver of \"glcnn info\", software, default"},    \

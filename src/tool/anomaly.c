@@ -9,32 +9,28 @@
 
 #define BANK_MAX 65535
 
-enum {
-    OPTION_MODEL = 256,
-    OPTION_OUTPUT,
-    OPTION_BANK,
-    OPTION_HELD_OUT,
-    OPTION_QUANTILE,
-    OPTION_SEED,
-    OPTION_MAPS,
-    OPTION_FORCE
-};
+enum { OPTION_OUTPUT = 256, OPTION_HELD_OUT, OPTION_QUANTILE };
 
 static const struct option_row options[] = {
-    {OPTION_MODEL, "model", READS "FILE", "fit: the backbone, of \"glcnn train\" or \"import\""},
-    {'o', "out", WRITES "FILE", "fit: the file to write, .glcnn or .safetensors"},
+    {0, "model", READS "FILE", "fit: the backbone, of \"glcnn train\" or \"import\"",
+     NAME_AT(struct anomaly, model)},
+    {'o', "out", WRITES "FILE", "fit: the file to write, .glcnn or .safetensors",
+     NAME_AT(struct anomaly, out)},
     {OPTION_OUTPUT, "output", "LAYER",
      "fit: cut the backbone behind this layer; up to twice (default: the deepest with an 8th and "
      "with a 16th of the picture's width)"},
-    {OPTION_BANK, "bank", "N", "fit: patches to keep (default: a tenth of them, at most 2000)"},
+    {0, "bank", "N", "fit: patches to keep (default: a tenth of them, at most 2000)",
+     WHOLE_AT(struct anomaly, parameters.bank, 1, BANK_MAX)},
     {OPTION_HELD_OUT, "held-out", "SHARE",
      "fit: share of the pictures that set the threshold (default 0.25)"},
     {OPTION_QUANTILE, "quantile", "Q",
      "fit: quantile of their scores that is the threshold (default 0.95)"},
-    {OPTION_SEED, "seed", "N", "fit: seed of what is drawn (default 1)"},
-    {OPTION_MAPS, "maps", WRITES "DIR", "score: write a heat map of each picture there"},
-    {'j', "json", NULL, "print JSON"},
-    {OPTION_FORCE, "force", NULL, "overwrite existing files"},
+    {0, "seed", "N", "fit: seed of what is drawn (default 1)",
+     LONG_AT(struct anomaly, parameters.seed)},
+    {0, "maps", WRITES "DIR", "score: write a heat map of each picture there",
+     NAME_AT(struct anomaly, maps)},
+    {'j', "json", NULL, "print JSON", FLAG_AT(struct anomaly, json)},
+    {0, "force", NULL, "overwrite existing files", FLAG_AT(struct anomaly, claims.force)},
     DEVICE_OPTIONS,
     {0}};
 
@@ -98,58 +94,13 @@ static int read_share(const struct anomaly *a, const char *name, double *share)
                     optarg);
 }
 
-static int read_number(const struct anomaly *a, const char *name, uint64_t least, uint64_t most,
-                       uint64_t *value)
+static int read_option(void *values, int letter)
 {
-    if (option_whole(optarg, least, most, value))
-        return EXIT_GOOD;
-    return complain(a->command, EXIT_USAGE,
-                    "--%s is \"%s\"; it must be a whole number in %llu .. %llu", name, optarg,
-                    (unsigned long long)least, (unsigned long long)most);
-}
-
-static int read_bank(struct anomaly *a)
-{
-    uint64_t value = 0;
-    int status = read_number(a, "bank", 1, BANK_MAX, &value);
-    a->parameters.bank = (uint32_t)value;
-    return status;
-}
-
-static const char **find_text(struct anomaly *a, int letter)
-{
-    return letter == OPTION_MODEL  ? &a->model
-           : letter == 'o'         ? &a->out
-           : letter == OPTION_MAPS ? &a->maps
-                                   : NULL;
-}
-
-static bool *find_flag(struct anomaly *a, int letter)
-{
-    return letter == OPTION_FORCE ? &a->claims.force : letter == 'j' ? &a->json : NULL;
-}
-
-static int read_option(struct anomaly *a, int letter)
-{
-    const char **text = find_text(a, letter);
-    bool *flag = find_flag(a, letter);
-    if (text)
-        *text = optarg;
-    else if (flag)
-        *flag = true;
-    else if (letter == OPTION_OUTPUT)
+    struct anomaly *a = values;
+    if (letter == OPTION_OUTPUT)
         return read_output(a);
-    else if (letter == OPTION_BANK)
-        return read_bank(a);
-    else if (letter == OPTION_HELD_OUT)
-        return read_share(a, "held-out", &a->parameters.held_out);
-    else if (letter == OPTION_QUANTILE)
-        return read_share(a, "quantile", &a->parameters.quantile);
-    else if (letter == OPTION_SEED)
-        return read_number(a, "seed", 0, UINT64_MAX, &a->parameters.seed);
-    else if (!read_device_option(&a->tool, letter))
-        return EXIT_USAGE;
-    return EXIT_GOOD;
+    return letter == OPTION_HELD_OUT ? read_share(a, "held-out", &a->parameters.held_out)
+                                     : read_share(a, "quantile", &a->parameters.quantile);
 }
 
 static int run_fit(struct anomaly *a, int argc, char *argv[])
@@ -203,16 +154,9 @@ static void release(struct anomaly *a)
 static int run(const struct tool_command *command, int argc, char *argv[])
 {
     struct anomaly a = {.command = command, .parameters = {.seed = 1}};
-    int status = EXIT_GOOD;
-    for (int letter; (letter = next_option(command, argc, argv)) != OPTIONS_DONE;) {
-        if (letter == 'h') {
-            print_help(command);
-            return EXIT_GOOD;
-        }
-        status = read_option(&a, letter);
-        if (status != EXIT_GOOD)
-            return status;
-    }
+    int status;
+    if (!read_options(command, argc, argv, &a, &a.tool, read_option, &status))
+        return status;
     status = run_part(&a, argc, argv);
     release(&a);
     return status;

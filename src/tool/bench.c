@@ -9,19 +9,23 @@
 
 #include "train/claim.h"
 
-enum { OPTION_JSON = 256, OPTION_SHAPE, OPTION_COMPARE, OPTION_TRACE, OPTION_DATA, OPTION_FORCE };
-
 static const struct option_row options[] = {
-    {'k', "kernel", "NAME", "only the rows of this kernel"},
-    {OPTION_SHAPE, "shape", "TEXT", "only the rows with TEXT in their name"},
-    {'q', "quick", NULL, "small batches and few samples"},
+    {'k', "kernel", "NAME", "only the rows of this kernel",
+     NAME_AT(struct bench_request, parameters.kernel)},
+    {0, "shape", "TEXT", "only the rows with TEXT in their name",
+     NAME_AT(struct bench_request, parameters.shape)},
+    {'q', "quick", NULL, "small batches and few samples",
+     FLAG_AT(struct bench_request, parameters.quick)},
     {'f', "float16", NULL, "images stored as float16; networks stay float32"},
-    {'l', "list", NULL, "list the rows without running them"},
-    {OPTION_JSON, "json", NULL, "print JSON; null means not known"},
-    {OPTION_COMPARE, "compare", READS "OLD.json", "compare with the rows of this report"},
-    {OPTION_TRACE, "trace", WRITES "FILE", "write the passes as a Chrome trace"},
-    {OPTION_DATA, "data", READS "PATH", "also load these pictures, and take steps on their size"},
-    {OPTION_FORCE, "force", NULL, "overwrite an existing file"},
+    {'l', "list", NULL, "list the rows without running them", FLAG_AT(struct bench_request, list)},
+    {0, "json", NULL, "print JSON; null means not known", FLAG_AT(struct bench_request, json)},
+    {0, "compare", READS "OLD.json", "compare with the rows of this report",
+     NAME_AT(struct bench_request, compare)},
+    {0, "trace", WRITES "FILE", "write the passes as a Chrome trace",
+     NAME_AT(struct bench_request, trace)},
+    {0, "data", READS "PATH", "also load these pictures, and take steps on their size",
+     NAME_AT(struct bench_request, parameters.data)},
+    {0, "force", NULL, "overwrite an existing file", FLAG_AT(struct bench_request, force)},
     DEVICE_OPTIONS,
     {0}};
 
@@ -163,51 +167,26 @@ static int compare_files(const struct tool_command *command, const char *old_pat
     return status;
 }
 
-static bool read_option(struct bench_request *r, int letter)
+static int read_format(void *values, int letter)
 {
-    switch (letter) {
-    case 'k':
-        return (r->parameters.kernel = optarg) != NULL;
-    case 'q':
-        return r->parameters.quick = true;
-    case 'l':
-        return r->list = true;
-    case 'f':
-        return (r->parameters.format = GLCNN_CHANNEL_FORMAT_FLOAT16);
-    case OPTION_JSON:
-        return r->json = true;
-    case OPTION_FORCE:
-        return r->force = true;
-    case OPTION_SHAPE:
-        return (r->parameters.shape = optarg) != NULL;
-    case OPTION_DATA:
-        return (r->parameters.data = optarg) != NULL;
-    case OPTION_COMPARE:
-        return (r->compare = optarg) != NULL;
-    case OPTION_TRACE:
-        return (r->trace = optarg) != NULL;
-    default:
-        return read_device_option(&r->tool, letter);
-    }
+    struct bench_request *request = values;
+    (void)letter;
+    request->parameters.format = GLCNN_CHANNEL_FORMAT_FLOAT16;
+    return EXIT_GOOD;
 }
 
 static int run(const struct tool_command *command, int argc, char *argv[])
 {
     struct bench_request request = {.list = false};
-    for (int letter; (letter = next_option(command, argc, argv)) != OPTIONS_DONE;) {
-        if (letter == 'h') {
-            print_help(command);
-            return EXIT_GOOD;
-        }
-        if (!read_option(&request, letter))
-            return EXIT_USAGE;
-    }
+    int status;
+    if (!read_options(command, argc, argv, &request, &request.tool, read_format, &status))
+        return status;
     if (request.compare && optind + 1 == argc)
         return compare_files(command, request.compare, argv[optind]);
     if (request.compare && request.json)
         return complain(command, EXIT_USAGE,
                         "--compare prints text; write --json to a file and compare the two files");
-    int status = expect_no_arguments(command, argc, argv);
+    status = expect_no_arguments(command, argc, argv);
     return status == EXIT_GOOD ? bench(command, &request) : status;
 }
 

@@ -7,12 +7,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { OPTION_JSON = 256 };
+struct request {
+    const char **kernels; /* none: all */
+    size_t kernel_count;
+    bool quick, json;
+    struct tool_device tool;
+};
 
 static const struct option_row options[] = {
     {'k', "kernel", "NAME", "check only this kernel; may be repeated"},
-    {'q', "quick", NULL, "small shapes only"},
-    {OPTION_JSON, "json", NULL, "print JSON; an error of null is not finite"},
+    {'q', "quick", NULL, "small shapes only", FLAG_AT(struct request, quick)},
+    {0, "json", NULL, "print JSON; an error of null is not finite", FLAG_AT(struct request, json)},
     DEVICE_OPTIONS,
     {0}};
 
@@ -20,13 +25,6 @@ static const char details[] =
     "Errors are in units of the bound in glcnn/image.h; a kernel fails above 1. Errors with "
     "images stored as float16 also have a column of their own. Exit status: 0 if every kernel "
     "passed, 1 if one failed, 77 if there is no device.\n";
-
-struct request {
-    const char **kernels; /* none: all */
-    size_t kernel_count;
-    bool quick, json;
-    struct tool_device tool;
-};
 
 struct report {
     const struct request *request;
@@ -147,34 +145,12 @@ static int check(const struct tool_command *command, const struct request *reque
     return status;
 }
 
-static bool read_option(struct request *r, int letter)
+static int read_kernel(void *values, int letter)
 {
-    switch (letter) {
-    case 'k':
-        r->kernels[r->kernel_count++] = optarg;
-        return true;
-    case 'q':
-        return r->quick = true;
-    case OPTION_JSON:
-        return r->json = true;
-    default:
-        return read_device_option(&r->tool, letter);
-    }
-}
-
-static int read_and_check(const struct tool_command *command, struct request *request, int argc,
-                          char *argv[])
-{
-    for (int letter; (letter = next_option(command, argc, argv)) != OPTIONS_DONE;) {
-        if (letter == 'h') {
-            print_help(command);
-            return EXIT_GOOD;
-        }
-        if (!read_option(request, letter))
-            return EXIT_USAGE;
-    }
-    int status = expect_no_arguments(command, argc, argv);
-    return status == EXIT_GOOD ? check(command, request) : status;
+    struct request *r = values;
+    (void)letter;
+    r->kernels[r->kernel_count++] = optarg;
+    return EXIT_GOOD;
 }
 
 static int run(const struct tool_command *command, int argc, char *argv[])
@@ -182,7 +158,11 @@ static int run(const struct tool_command *command, int argc, char *argv[])
     struct request request = {.kernels = calloc((size_t)argc + 1, sizeof(char *))};
     if (!request.kernels)
         return complain(command, EXIT_FAILED, "not enough memory");
-    int status = read_and_check(command, &request, argc, argv);
+    int status;
+    if (read_options(command, argc, argv, &request, &request.tool, read_kernel, &status)) {
+        status = expect_no_arguments(command, argc, argv);
+        status = status == EXIT_GOOD ? check(command, &request) : status;
+    }
     free(request.kernels);
     return status;
 }

@@ -10,17 +10,36 @@
 
 #define PAGE "%s/index.html"
 
-enum { OPTION_PLOT = 256, OPTION_REPORT, OPTION_FLIP, OPTION_COLOURS, OPTION_SIZE, OPTION_FORCE };
+struct evaluation {
+    const struct tool_command *command;
+    const char *model_path, *data_path;
+    struct tool_device tool;
+    struct glcnn_model_options options;
+    bool json;
+    struct claims claims;
+    uint32_t width, height; /* 0: as the network was made for */
+    const char *plot;       /* NULL: none is drawn */
+    const char *report;     /* a folder; NULL: none is written */
+    char page[4096];        /* in it */
+    glcnn_model *model;
+    const struct glcnn_evaluation *result;
+};
 
 static const struct option_row options[] = {
-    {'j', "json", NULL, "print JSON, with all of the confusion matrix"},
-    {OPTION_FLIP, "flip", NULL, "mean of the probabilities of a picture and its mirror image"},
-    {OPTION_PLOT, "plot", WRITES "FILE", "draw the confusion matrix of a classifier, .svg"},
-    {OPTION_REPORT, "report", WRITES "DIR", "write a page on the result, DIR/index.html"},
-    {OPTION_COLOURS, "mask-colours", READS "FILE",
-     "classes of masks that are colours, as \"glcnn train\" reads them"},
-    {OPTION_SIZE, "size", "N|WxH", "bring pictures to another size than the network was made for"},
-    {OPTION_FORCE, "force", NULL, "overwrite existing files"},
+    {'j', "json", NULL, "print JSON, with all of the confusion matrix",
+     FLAG_AT(struct evaluation, json)},
+    {0, "flip", NULL, "mean of the probabilities of a picture and its mirror image",
+     FLAG_AT(struct evaluation, options.flip)},
+    {0, "plot", WRITES "FILE", "draw the confusion matrix of a classifier, .svg",
+     NAME_AT(struct evaluation, plot)},
+    {0, "report", WRITES "DIR", "write a page on the result, DIR/index.html",
+     NAME_AT(struct evaluation, report)},
+    {0, "mask-colours", READS "FILE",
+     "classes of masks that are colours, as \"glcnn train\" reads them",
+     NAME_AT(struct evaluation, options.mask_colours)},
+    {0, "size", "N|WxH", "bring pictures to another size than the network was made for",
+     EXTENT_AT(struct evaluation, width, GLCNN_DATA_MAX_SIDE)},
+    {0, "force", NULL, "overwrite existing files", FLAG_AT(struct evaluation, claims.force)},
     DEVICE_OPTIONS,
     {0}};
 
@@ -37,21 +56,6 @@ static const char details[] =
     "a page for a browser, with precision and recall and the most wrong pictures.\n"
     "\n"
     "  glcnn evaluate model.best.safetensors /usr/share/datasets/fashion-mnist\n";
-
-struct evaluation {
-    const struct tool_command *command;
-    const char *model_path, *data_path;
-    struct tool_device tool;
-    struct glcnn_model_options options;
-    bool json;
-    struct claims claims;
-    uint32_t width, height; /* 0: as the network was made for */
-    const char *plot;       /* NULL: none is drawn */
-    const char *report;     /* a folder; NULL: none is written */
-    char page[4096];        /* in it */
-    glcnn_model *model;
-    const struct glcnn_evaluation *result;
-};
 
 static int fail(const struct evaluation *e, const char *error)
 {
@@ -126,45 +130,18 @@ static void release(struct evaluation *e)
     claims_release(&e->claims);
 }
 
-static bool read_option(struct evaluation *e, int letter)
-{
-    if (letter == 'j')
-        e->json = true;
-    else if (letter == OPTION_FLIP)
-        e->options.flip = true;
-    else if (letter == OPTION_FORCE)
-        e->claims.force = true;
-    else if (letter == OPTION_COLOURS)
-        e->options.mask_colours = optarg;
-    else if (letter == OPTION_SIZE)
-        return read_extent(e->command, optarg, GLCNN_DATA_MAX_SIDE, &e->width, &e->height) ==
-               EXIT_GOOD;
-    else if (letter == OPTION_PLOT)
-        e->plot = optarg;
-    else if (letter == OPTION_REPORT)
-        e->report = optarg;
-    else
-        return read_device_option(&e->tool, letter);
-    return true;
-}
-
 static int run(const struct tool_command *command, int argc, char *argv[])
 {
     struct evaluation e = {.command = command};
-    for (int letter; (letter = next_option(command, argc, argv)) != OPTIONS_DONE;) {
-        if (letter == 'h') {
-            print_help(command);
-            return EXIT_GOOD;
-        }
-        if (!read_option(&e, letter))
-            return EXIT_USAGE;
-    }
+    int status;
+    if (!read_options(command, argc, argv, &e, &e.tool, NULL, &status))
+        return status;
     if (argc - optind < 2)
         return complain(command, EXIT_USAGE, "%s",
                         argc == optind ? "no model given" : "no data given");
     e.model_path = argv[optind++];
     e.data_path = argv[optind++];
-    int status = expect_no_arguments(command, argc, argv);
+    status = expect_no_arguments(command, argc, argv);
     if (status == EXIT_GOOD)
         status = claim_files(&e);
     if (status == EXIT_GOOD)

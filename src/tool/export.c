@@ -11,37 +11,49 @@
 #include "base/option.h"
 #include "tool.h"
 
-enum {
-    OPTION_FORCE = 256,
-    OPTION_BATCH,
-    OPTION_BOXES,
-    OPTION_PREPROCESSING,
-    OPTION_CALIBRATION,
-    OPTION_INT8,
-    OPTION_DATA,
-    OPTION_PICTURES,
-    OPTION_PERCENTILE,
-    OPTION_SMALL
+enum { OPTION_BOXES = 256, OPTION_PREPROCESSING };
+
+#define BATCH_MOST 65535
+
+struct export
+{
+    const struct tool_command *command;
+    struct tool_device tool;
+    const char *path, *out, *calibration, *data;
+    uint32_t pictures; /* 0: not given */
+    bool is_int8;
+    struct glcnn_export_options options;
+    struct claims claims;
+    const struct glcnn_exported *exported;
+    const struct glcnn_calibration *kit;
+    uint8_t *tflite; /* made of the former */
+    size_t tflite_size;
 };
 
 static const struct option_row options[] = {
-    {'o', "out", WRITES "FILE", "the file to write: .tflite, or else ONNX"},
-    {OPTION_BATCH, "batch", "N", "fix the batch, as NPUs want it (default: any size)"},
+    {'o', "out", WRITES "FILE", "the file to write: .tflite, or else ONNX",
+     NAME_AT(struct export, out)},
+    {0, "batch", "N", "fix the batch, as NPUs want it (default: any size)",
+     WHOLE_AT(struct export, options.batch, 1, BATCH_MOST)},
     {OPTION_BOXES, "boxes", "LAYOUT", "split, yolo or nms: how a detector's boxes leave"},
     {OPTION_PREPROCESSING, "embed-preprocessing", "WHAT",
      "normalise in the file: bytes, unit, bytes-bgr or unit-bgr"},
-    {OPTION_INT8, "int8", NULL, "in int8, by the ranges of values on the pictures of --data"},
-    {OPTION_CALIBRATION, "calibration", WRITES "DIR",
-     "pictures and commands for other people's quantisers"},
-    {OPTION_DATA, "data", READS "PATH",
-     "for --int8 and --calibration: what the network was trained on"},
-    {OPTION_PICTURES, "pictures", "N",
-     "how many of the training part (default: 256 for --int8, 100 for --calibration)"},
-    {OPTION_PERCENTILE, "percentile", "SHARE",
-     "for --int8: percent of a value's numbers that lie within its range (default: 100)"},
-    {OPTION_SMALL, "small-weights", NULL,
-     "for --int8: whole numbers of weights within -63 .. 63, for x86 processors without VNNI"},
-    {OPTION_FORCE, "force", NULL, "overwrite an existing file"},
+    {0, "int8", NULL, "in int8, by the ranges of values on the pictures of --data",
+     FLAG_AT(struct export, is_int8)},
+    {0, "calibration", WRITES "DIR", "pictures and commands for other people's quantisers",
+     NAME_AT(struct export, calibration)},
+    {0, "data", READS "PATH", "for --int8 and --calibration: what the network was trained on",
+     NAME_AT(struct export, data)},
+    {0, "pictures", "N",
+     "how many of the training part (default: 256 for --int8, 100 for --calibration)",
+     WHOLE_AT(struct export, pictures, 1, GLCNN_CALIBRATION_MOST)},
+    {0, "percentile", "SHARE",
+     "for --int8: percent of a value's numbers that lie within its range (default: 100)",
+     REAL_AT(struct export, options.int8_percentile, 50, 100)},
+    {0, "small-weights", NULL,
+     "for --int8: whole numbers of weights within -63 .. 63, for x86 processors without VNNI",
+     FLAG_AT(struct export, options.int8_small_weights)},
+    {0, "force", NULL, "overwrite an existing file", FLAG_AT(struct export, claims.force)},
     DEVICE_OPTIONS,
     {0}};
 
@@ -76,21 +88,6 @@ static const char details[] =
     "  glcnn export fruit.glcnn -o fruit.onnx --batch 1 --calibration kit --data fruit\n"
     "  glcnn export parking.glcnn -o parking.onnx --boxes yolo --batch 1 --embed-preprocessing unit\n";
 
-struct export
-{
-    const struct tool_command *command;
-    struct tool_device tool;
-    const char *path, *out, *calibration, *data;
-    uint32_t pictures; /* 0: not given */
-    bool force, is_int8;
-    struct glcnn_export_options options;
-    struct claims claims;
-    const struct glcnn_exported *exported;
-    const struct glcnn_calibration *kit;
-    uint8_t *tflite; /* made of the former */
-    size_t tflite_size;
-};
-
 static int fail(const struct export *e, const char *error)
 {
     return complain(e->command, EXIT_FAILED, "%s", error);
@@ -114,28 +111,7 @@ static const struct {
                       {"bytes-bgr", GLCNN_EXPORT_PIXELS_BYTES, true},
                       {"unit-bgr", GLCNN_EXPORT_PIXELS_UNIT, true}};
 
-#define BATCH_MOST 65535
-#define PICTURES   100
-
-static int read_batch(struct export *e)
-{
-    uint64_t batch;
-    if (!option_whole(optarg, 1, BATCH_MOST, &batch))
-        return complain(e->command, EXIT_USAGE, "--batch is \"%s\"; it must be in 1 .. %d", optarg,
-                        BATCH_MOST);
-    e->options.batch = (uint32_t)batch;
-    return EXIT_GOOD;
-}
-
-static int read_pictures(struct export *e)
-{
-    uint64_t count;
-    if (!option_whole(optarg, 1, GLCNN_CALIBRATION_MOST, &count))
-        return complain(e->command, EXIT_USAGE, "--pictures is \"%s\"; it must be in 1 .. %d",
-                        optarg, GLCNN_CALIBRATION_MOST);
-    e->pictures = (uint32_t)count;
-    return EXIT_GOOD;
-}
+#define PICTURES 100
 
 static int read_boxes(struct export *e)
 {
@@ -161,50 +137,9 @@ static int read_preprocessing(struct export *e)
         "--embed-preprocessing is \"%s\"; it must be bytes, unit, bytes-bgr or unit-bgr", optarg);
 }
 
-static int read_percentile(struct export *e)
+static int read_option(void *values, int letter)
 {
-    double share;
-    if (!option_real(optarg, 50, 100, &share))
-        return complain(e->command, EXIT_USAGE, "--percentile is \"%s\"; it must be in 50 .. 100",
-                        optarg);
-    e->options.int8_percentile = share;
-    return EXIT_GOOD;
-}
-
-static int read_option(struct export *e, int letter)
-{
-    switch (letter) {
-    case 'o':
-        e->out = optarg;
-        return EXIT_GOOD;
-    case OPTION_FORCE:
-        e->force = true;
-        return EXIT_GOOD;
-    case OPTION_BATCH:
-        return read_batch(e);
-    case OPTION_CALIBRATION:
-        e->calibration = optarg;
-        return EXIT_GOOD;
-    case OPTION_DATA:
-        e->data = optarg;
-        return EXIT_GOOD;
-    case OPTION_PICTURES:
-        return read_pictures(e);
-    case OPTION_BOXES:
-        return read_boxes(e);
-    case OPTION_INT8:
-        e->is_int8 = true;
-        return EXIT_GOOD;
-    case OPTION_PERCENTILE:
-        return read_percentile(e);
-    case OPTION_SMALL:
-        e->options.int8_small_weights = true;
-        return EXIT_GOOD;
-    case OPTION_PREPROCESSING:
-        return read_preprocessing(e);
-    default:
-        return read_device_option(&e->tool, letter) ? EXIT_GOOD : EXIT_USAGE;
-    }
+    return letter == OPTION_BOXES ? read_boxes(values) : read_preprocessing(values);
 }
 
 /* Options that do nothing without another one are mistakes. */
@@ -228,22 +163,14 @@ static int check_data(struct export *e)
     return EXIT_GOOD;
 }
 
-static int read_arguments(struct export *e, int argc, char *argv[], bool *help)
+static int check_arguments(struct export *e, int argc, char *argv[])
 {
-    int status = EXIT_GOOD;
-    for (int letter; (letter = next_option(e->command, argc, argv)) != OPTIONS_DONE;) {
-        *help = letter == 'h';
-        if (!*help)
-            status = read_option(e, letter);
-        if (*help || status != EXIT_GOOD)
-            return status;
-    }
     if (optind == argc)
         return complain(e->command, EXIT_USAGE, "no model given");
     e->path = argv[optind++];
     if (!e->out && !e->calibration)
         return complain(e->command, EXIT_USAGE, "--out is missing: the file to write");
-    status = check_data(e);
+    const int status = check_data(e);
     return status == EXIT_GOOD ? expect_no_arguments(e->command, argc, argv) : status;
 }
 
@@ -360,7 +287,6 @@ static void claim_kit(struct export *e)
 static int claim_files(struct export *e)
 {
     char error[GLCNN_ERROR_LENGTH];
-    e->claims.force = e->force;
     claims_read(&e->claims, e->path);
     claims_read(&e->claims, e->data);
     claims_write(&e->claims,
@@ -378,11 +304,11 @@ static int export(struct export *e)
 static int run(const struct tool_command *command, int argc, char *argv[])
 {
     struct export e = {.command = command};
-    bool help = false;
-    int status = read_arguments(&e, argc, argv, &help);
-    if (help)
-        print_help(command);
-    if (!help && status == EXIT_GOOD)
+    int status;
+    if (!read_options(command, argc, argv, &e, &e.tool, read_option, &status))
+        return status;
+    status = check_arguments(&e, argc, argv);
+    if (status == EXIT_GOOD)
         status = export(&e);
     glcnn_calibration_destroy(&e.kit);
     glcnn_tflite_destroy(e.tflite);

@@ -2,6 +2,7 @@
 #include <getopt.h>
 #include <glcnn/export.h>
 #include <glcnn/io.h>
+#include <glcnn/onnx.h>
 #include <glcnn/tflite.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,36 +11,40 @@
 #include "base/option.h"
 #include "tool.h"
 
-enum {
-    OPTION_SIZE = 256,
-    OPTION_CHANNELS,
-    OPTION_RESIZE,
-    OPTION_MEAN,
-    OPTION_DEVIATION,
-    OPTION_CLASSES,
-    OPTION_HEAD,
-    OPTION_OUTPUT,
-    OPTION_LINKS,
-    OPTION_PARAMETERS,
-    OPTION_FORCE
+#define COUNT_MAX 65535 /* channels, and classes */
+
+struct import {
+    const struct tool_command *command;
+    struct tool_device tool;
+    const char *path, *out;
+    struct claims claims;
+    struct glcnn_import_parameters parameters;
+    uint8_t *bytes; /* of a .tflite file as an ONNX model */
 };
 
 static const struct option_row options[] = {
-    {'o', "out", WRITES "FILE", "the model to write: .glcnn or .safetensors"},
-    {OPTION_SIZE, "size", "N|WxH", "image size, if the file leaves it open"},
-    {OPTION_CHANNELS, "channels", "N", "the same"},
-    {OPTION_RESIZE, "resize", "SIDE",
-     "scale pictures' shorter side to SIDE, then cut the middle out"},
-    {OPTION_MEAN, "mean", "LIST",
-     "subtracted from values in 0 .. 1; one, or per channel (default 0)"},
-    {OPTION_DEVIATION, "deviation", "LIST",
-     "divides values after that; one, or per channel (default 1)"},
-    {OPTION_OUTPUT, "output", "NAME", "end the network at this value of the file"},
-    {OPTION_HEAD, "head", "N", "add a layer of N classes after the mean of the last output"},
-    {OPTION_LINKS, "external-links", NULL, "read MODEL's data from outside its folder"},
-    {OPTION_PARAMETERS, "parameters", NULL, "list all parameters, not only the first"},
-    {OPTION_FORCE, "force", NULL, "overwrite an existing file"},
-    {OPTION_CLASSES, "class-names", READS "FILE", "a name on each line (default: numbers from 0)"},
+    {'o', "out", WRITES "FILE", "the model to write: .glcnn or .safetensors",
+     NAME_AT(struct import, out)},
+    {0, "size", "N|WxH", "image size, if the file leaves it open",
+     EXTENT_AT(struct import, parameters.width, GLCNN_DATA_MAX_SIDE)},
+    {0, "channels", "N", "the same", WHOLE_AT(struct import, parameters.channels, 1, COUNT_MAX)},
+    {0, "resize", "SIDE", "scale pictures' shorter side to SIDE, then cut the middle out",
+     WHOLE_AT(struct import, parameters.resize, 1, GLCNN_DATA_MAX_SIDE)},
+    {0, "mean", "LIST", "subtracted from values in 0 .. 1; one, or per channel (default 0)",
+     NAME_AT(struct import, parameters.mean)},
+    {0, "deviation", "LIST", "divides values after that; one, or per channel (default 1)",
+     NAME_AT(struct import, parameters.deviation)},
+    {0, "output", "NAME", "end the network at this value of the file",
+     NAME_AT(struct import, parameters.output)},
+    {0, "head", "N", "add a layer of N classes after the mean of the last output",
+     WHOLE_AT(struct import, parameters.head_classes, 1, COUNT_MAX)},
+    {0, "external-links", NULL, "read MODEL's data from outside its folder",
+     FLAG_AT(struct import, parameters.external_links)},
+    {0, "parameters", NULL, "list all parameters, not only the first",
+     FLAG_AT(struct import, parameters.lists_all)},
+    {0, "force", NULL, "overwrite an existing file", FLAG_AT(struct import, claims.force)},
+    {0, "class-names", READS "FILE", "a name on each line (default: numbers from 0)",
+     NAME_AT(struct import, parameters.class_names)},
     DEVICE_OPTIONS,
     {0}};
 
@@ -71,16 +76,6 @@ static const char details[] =
     "--resize 256\n"
     "  glcnn train --model net.glcnn --data fruit --out fruit.glcnn\n";
 
-struct import {
-    const struct tool_command *command;
-    struct tool_device tool;
-    const char *path, *out;
-    bool force;
-    struct claims claims;
-    struct glcnn_import_parameters parameters;
-    uint8_t *bytes; /* of a .tflite file as an ONNX model */
-};
-
 /* The command's options for those of the library that a message names. */
 static const struct {
     const char *phrase, *option;
@@ -104,71 +99,10 @@ static int fail(const struct import *i, const char *error)
 
 /* ---- The command line ---- */
 
-#define HEAD_MAX     65535
-#define CHANNELS_MAX 65535
-#define TFLITE_MAX   ((size_t)1 << 31) /* tables of flatbuffers count to there */
+#define TFLITE_MAX ((size_t)1 << 31) /* tables of flatbuffers count to there */
 
-static int read_count(const struct import *i, const char *name, uint32_t most, uint32_t *count)
+static int check_arguments(struct import *i, int argc, char *argv[])
 {
-    uint64_t value;
-    if (!option_whole(optarg, 1, most, &value))
-        return complain(i->command, EXIT_USAGE, "--%s is \"%s\"; it must be in 1 .. %u", name,
-                        optarg, most);
-    *count = (uint32_t)value;
-    return EXIT_GOOD;
-}
-
-static int read_option(struct import *i, int letter)
-{
-    switch (letter) {
-    case 'o':
-        i->out = optarg;
-        return EXIT_GOOD;
-    case OPTION_SIZE:
-        return read_extent(i->command, optarg, GLCNN_DATA_MAX_SIDE, &i->parameters.width,
-                           &i->parameters.height);
-    case OPTION_CHANNELS:
-        return read_count(i, "channels", CHANNELS_MAX, &i->parameters.channels);
-    case OPTION_RESIZE:
-        return read_count(i, "resize", GLCNN_DATA_MAX_SIDE, &i->parameters.resize);
-    case OPTION_HEAD:
-        return read_count(i, "head", HEAD_MAX, &i->parameters.head_classes);
-    case OPTION_OUTPUT:
-        i->parameters.output = optarg;
-        return EXIT_GOOD;
-    case OPTION_FORCE:
-        i->force = true;
-        return EXIT_GOOD;
-    case OPTION_PARAMETERS:
-        i->parameters.lists_all = true;
-        return EXIT_GOOD;
-    case OPTION_LINKS:
-        i->parameters.external_links = true;
-        return EXIT_GOOD;
-    case OPTION_MEAN:
-        i->parameters.mean = optarg;
-        return EXIT_GOOD;
-    case OPTION_DEVIATION:
-        i->parameters.deviation = optarg;
-        return EXIT_GOOD;
-    case OPTION_CLASSES:
-        i->parameters.class_names = optarg;
-        return EXIT_GOOD;
-    default:
-        return read_device_option(&i->tool, letter) ? EXIT_GOOD : EXIT_USAGE;
-    }
-}
-
-static int read_arguments(struct import *i, int argc, char *argv[], bool *help)
-{
-    int status = EXIT_GOOD;
-    for (int letter; (letter = next_option(i->command, argc, argv)) != OPTIONS_DONE;) {
-        *help = letter == 'h';
-        if (!*help)
-            status = read_option(i, letter);
-        if (*help || status != EXIT_GOOD)
-            return status;
-    }
     if (optind == argc)
         return complain(i->command, EXIT_USAGE, "no ONNX or .tflite file given");
     i->path = argv[optind++];
@@ -182,7 +116,6 @@ static int read_arguments(struct import *i, int argc, char *argv[], bool *help)
 static int claim_files(struct import *i)
 {
     char error[GLCNN_ERROR_LENGTH];
-    i->claims.force = i->force;
     claims_read(&i->claims, i->path);
     claims_read(&i->claims, i->parameters.class_names);
     claims_write(&i->claims, &(struct claim_output){.option = "--out",
@@ -232,11 +165,11 @@ static int import(struct import *i)
 static int run(const struct tool_command *command, int argc, char *argv[])
 {
     struct import i = {.command = command};
-    bool help = false;
-    int status = read_arguments(&i, argc, argv, &help);
-    if (help)
-        print_help(command);
-    if (!help && status == EXIT_GOOD)
+    int status;
+    if (!read_options(command, argc, argv, &i, &i.tool, NULL, &status))
+        return status;
+    status = check_arguments(&i, argc, argv);
+    if (status == EXIT_GOOD)
         status = import(&i);
     glcnn_tflite_destroy(i.bytes);
     glcnn_device_destroy(&i.tool.device);

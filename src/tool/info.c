@@ -6,10 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_JSON = 256 };
+struct request {
+    struct tool_device tool;
+    bool json;
+};
 
 static const struct option_row options[] = {
-    DEVICE_OPTIONS, {OPTION_JSON, "json", NULL, "print JSON"}, {0}};
+    DEVICE_OPTIONS, {0, "json", NULL, "print JSON", FLAG_AT(struct request, json)}, {0}};
 
 /* ---- What is asked of a device ---- */
 
@@ -366,20 +369,12 @@ static int inform(const struct tool_command *command, struct tool_device *tool, 
 
 static int run(const struct tool_command *command, int argc, char *argv[])
 {
-    struct tool_device tool = {0};
-    bool json = false;
-    for (int letter; (letter = next_option(command, argc, argv)) != OPTIONS_DONE;) {
-        if (letter == 'h') {
-            print_help(command);
-            return EXIT_GOOD;
-        }
-        if (letter == OPTION_JSON)
-            json = true;
-        else if (!read_device_option(&tool, letter))
-            return EXIT_USAGE;
-    }
-    int status = expect_no_arguments(command, argc, argv);
-    return status == EXIT_GOOD ? inform(command, &tool, json) : status;
+    struct request request = {.json = false};
+    int status;
+    if (!read_options(command, argc, argv, &request, &request.tool, NULL, &status))
+        return status;
+    status = expect_no_arguments(command, argc, argv);
+    return status == EXIT_GOOD ? inform(command, &request.tool, request.json) : status;
 }
 
 const struct tool_command command_info = {

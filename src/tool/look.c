@@ -9,14 +9,24 @@
 #include "report/report.h"
 #include "train/claim.h"
 
-enum { OPTION_TASK = 256, OPTION_REPORT, OPTION_FORCE };
+enum { OPTION_TASK = 256 };
+
+struct looker {
+    const struct tool_command *command;
+    const char *data, *task; /* task NULL: what the data suggest */
+    bool json;
+    const char *report; /* a folder; NULL: none is written */
+    char page[4096];    /* in it */
+    struct claims claims;
+};
 
 static const struct option_row options[] = {
     {OPTION_TASK, "task", "NAME",
      "classify, regress, segment, detect or keypoints (default: what the data suggest)"},
-    {OPTION_REPORT, "report", WRITES "DIR", "write a page with pictures, DIR/index.html"},
-    {OPTION_FORCE, "force", NULL, "overwrite existing files"},
-    {'j', "json", NULL, "print JSON, with all that was left out"},
+    {0, "report", WRITES "DIR", "write a page with pictures, DIR/index.html",
+     NAME_AT(struct looker, report)},
+    {0, "force", NULL, "overwrite existing files", FLAG_AT(struct looker, claims.force)},
+    {'j', "json", NULL, "print JSON, with all that was left out", FLAG_AT(struct looker, json)},
     {0}};
 
 static const char details[] =
@@ -30,22 +40,12 @@ static const char details[] =
     "\n"
     "  glcnn look --report seen parking\n";
 
-struct looker {
-    const struct tool_command *command;
-    const char *data, *task; /* task NULL: what the data suggest */
-    bool json, force;
-    const char *report; /* a folder; NULL: none is written */
-    char page[4096];    /* in it */
-    struct claims claims;
-};
-
 static int claim_files(struct looker *l)
 {
     char error[GLCNN_ERROR_LENGTH];
     const struct claim_output page = {
         .option = "--report", .path = l->report ? l->page : NULL, .mark = &claim_page};
     snprintf(l->page, sizeof l->page, REPORT_PAGE, l->report ? l->report : "");
-    l->claims.force = l->force;
     claims_read(&l->claims, l->data);
     claims_folder(&l->claims, "--report", l->report, NULL);
     claims_write(&l->claims, &page);
@@ -68,10 +68,12 @@ static int look_at(const struct looker *l)
     return EXIT_GOOD;
 }
 
-static int read_task(struct looker *l)
+static int read_task(void *values, int letter)
 {
+    struct looker *l = values;
     const char *names[8];
     size_t count = 0;
+    (void)letter;
     l->task = NULL;
     for (; count < 8 && glcnn_task_at(count); count++) {
         names[count] = glcnn_task_at(count)->name;
@@ -81,41 +83,17 @@ static int read_task(struct looker *l)
     return l->task ? EXIT_GOOD : complain_of_name(l->command, "task", optarg, names, count);
 }
 
-static int read_option(struct looker *l, int letter)
-{
-    switch (letter) {
-    case OPTION_TASK:
-        return read_task(l);
-    case OPTION_REPORT:
-        l->report = optarg;
-        return EXIT_GOOD;
-    case OPTION_FORCE:
-        l->force = true;
-        return EXIT_GOOD;
-    case 'j':
-        l->json = true;
-        return EXIT_GOOD;
-    default:
-        return EXIT_USAGE;
-    }
-}
-
 static int run(const struct tool_command *command, int argc, char *argv[])
 {
     struct looker l = {.command = command};
-    for (int letter; (letter = next_option(command, argc, argv)) != OPTIONS_DONE;) {
-        if (letter == 'h') {
-            print_help(command);
-            return EXIT_GOOD;
-        }
-        if (read_option(&l, letter) != EXIT_GOOD)
-            return EXIT_USAGE;
-    }
+    int status;
+    if (!read_options(command, argc, argv, &l, NULL, read_task, &status))
+        return status;
     if (argc - optind != 1)
         return complain(command, EXIT_USAGE, "%s",
                         argc == optind ? "no data given" : "expected one folder or file of data");
     l.data = argv[optind];
-    int status = claim_files(&l);
+    status = claim_files(&l);
     if (status == EXIT_GOOD)
         status = look_at(&l);
     claims_release(&l.claims);

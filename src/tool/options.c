@@ -17,12 +17,24 @@
 
 static const struct option_row help_option = {'h', "help", NULL, "print this help"};
 
+#define OWN_LETTERS 1024 /* from here on getopt has those that nobody calls by a letter */
+
+static int letter_of(const struct tool_command *command, const struct option_row *o)
+{
+    return o->letter ? o->letter : OWN_LETTERS + (int)(o - command->options);
+}
+
 static const struct option_row *find_letter(const struct tool_command *command, int letter)
 {
-    for (const struct option_row *o = command->options; o->letter; o++)
-        if (o->letter == letter)
+    for (const struct option_row *o = command->options; o->name; o++)
+        if (letter_of(command, o) == letter)
             return o;
     return letter == help_option.letter ? &help_option : NULL;
+}
+
+static bool is_short(const struct option_row *o)
+{
+    return o->letter > 0 && o->letter < 256;
 }
 
 /* How the user sees it; NULL: there is none. */
@@ -32,11 +44,11 @@ static const char *value_of(const struct option_row *o)
 }
 
 /* getopt's two tables from ours. ":" makes getopt tell a missing value from an unknown option. */
-static void add_option(const struct option_row *o, struct option *row, char *letters)
+static void add_option(const struct option_row *o, int letter, struct option *row, char *letters)
 {
-    *row = (struct option){o->name, o->value ? required_argument : no_argument, NULL, o->letter};
+    *row = (struct option){o->name, o->value ? required_argument : no_argument, NULL, letter};
     size_t used = strlen(letters);
-    if (o->letter < 256) {
+    if (is_short(o)) {
         letters[used++] = (char)o->letter;
         letters[used] = 0;
         if (o->value)
@@ -50,7 +62,7 @@ static void complain_of_long_option(const struct tool_command *command, const ch
     const char *names[OPTIONS_MAX + 1];
     char text[SUGGESTION_MAX];
     size_t count = 0;
-    for (; command->options[count].letter && count < OPTIONS_MAX; count++)
+    for (; command->options[count].name && count < OPTIONS_MAX; count++)
         names[count] = command->options[count].name;
     names[count++] = help_option.name;
     glcnn_suggest(word + 2, strcspn(word + 2, "="), names, count, text, sizeof text);
@@ -88,9 +100,9 @@ int next_option(const struct tool_command *command, int argc, char *argv[])
     struct option rows[OPTIONS_MAX + 2] = {{0}};
     char letters[2 * OPTIONS_MAX + 4] = ":";
     size_t count = 0;
-    for (; command->options[count].letter && count < OPTIONS_MAX; count++)
-        add_option(&command->options[count], &rows[count], letters);
-    add_option(&help_option, &rows[count], letters);
+    for (const struct option_row *o = command->options; o->name && count < OPTIONS_MAX; o++)
+        add_option(o, letter_of(command, o), &rows[count++], letters);
+    add_option(&help_option, help_option.letter, &rows[count], letters);
     opterr = 0;
     int letter = getopt_long(argc, argv, letters, rows, NULL);
     if (letter == ':' || letter == '?')
@@ -98,12 +110,85 @@ int next_option(const struct tool_command *command, int argc, char *argv[])
     return letter == 'w' ? check_wait(command) : letter;
 }
 
+static int complain_of_number(const struct tool_command *command, const struct option_row *o)
+{
+    const bool is_real = o->kind == OPTION_IS_REAL;
+    char range[64] = "";
+    if (o->most > 0)
+        snprintf(range, sizeof range, " in %.*g .. %.*g", 10, o->least, 10, o->most);
+    return complain(command, EXIT_USAGE, "--%s is \"%s\"; it must be a %snumber%s", o->name, optarg,
+                    is_real ? "" : "whole ", range);
+}
+
+static int take_whole(const struct tool_command *command, const struct option_row *o, void *at)
+{
+    uint64_t value, most = o->most > 0 ? (uint64_t)o->most : UINT64_MAX;
+    if (!option_whole(optarg, (uint64_t)o->least, most, &value))
+        return complain_of_number(command, o);
+    if (o->kind == OPTION_IS_WHOLE)
+        *(uint32_t *)at = (uint32_t)value;
+    else
+        *(uint64_t *)at = value;
+    return EXIT_GOOD;
+}
+
+static int take_extent(const struct tool_command *command, const struct option_row *o, uint32_t *at)
+{
+    const uint32_t most = (uint32_t)o->most;
+    return option_extent(optarg, most, at, at + 1)
+               ? EXIT_GOOD
+               : complain(command, EXIT_USAGE, "--%s is \"%s\"; " OPTION_EXTENT, o->name, optarg,
+                          most);
+}
+
+/* Puts the option's value where its row says. */
+static int take_value(const struct tool_command *command, const struct option_row *o, void *at)
+{
+    switch (o->kind) {
+    case OPTION_IS_FLAG:
+        *(bool *)at = true;
+        return EXIT_GOOD;
+    case OPTION_IS_NAME:
+        *(const char **)at = optarg;
+        return EXIT_GOOD;
+    case OPTION_IS_REAL:
+        return option_real(optarg, o->least, o->most, at) ? EXIT_GOOD
+                                                          : complain_of_number(command, o);
+    case OPTION_IS_EXTENT:
+        return take_extent(command, o, at);
+    default:
+        return take_whole(command, o, at);
+    }
+}
+
+bool read_options(const struct tool_command *command, int argc, char *argv[], void *values,
+                  struct tool_device *device, int (*read)(void *values, int letter), int *status)
+{
+    *status = EXIT_GOOD;
+    for (int letter; (letter = next_option(command, argc, argv)) != OPTIONS_DONE;) {
+        const struct option_row *o = find_letter(command, letter);
+        if (letter == help_option.letter) {
+            print_help(command);
+            return false;
+        }
+        if (!o)
+            *status = EXIT_USAGE;
+        else if (o->kind != OPTION_BY_HAND)
+            *status = take_value(command, o, (char *)values + o->at);
+        else if (!device || !read_device_option(device, letter))
+            *status = read(values, letter);
+        if (*status != EXIT_GOOD)
+            return false;
+    }
+    return true;
+}
+
 static void print_option(const struct option_row *o)
 {
     char left[64];
     snprintf(left, sizeof left, "--%s%s%s", o->name, o->value ? "=" : "",
              o->value ? value_of(o) : "");
-    if (o->letter < 256)
+    if (is_short(o))
         output_indented(OPTION_TEXT, "  -%c, %-*s%s\n", o->letter, OPTION_TEXT - 6, left, o->text);
     else
         output_indented(OPTION_TEXT, "      %-*s%s\n", OPTION_TEXT - 6, left, o->text);
@@ -141,7 +226,7 @@ void print_help(const struct tool_command *command)
     output_wraps(true);
     output("usage: glcnn %s%s%s\n\n%s\n\noptions:\n", command->name, *command->arguments ? " " : "",
            command->arguments, command->text);
-    for (const struct option_row *o = command->options; o->letter; o++)
+    for (const struct option_row *o = command->options; o->name; o++)
         print_option(o);
     print_option(&help_option);
     if (command->details) {
@@ -152,7 +237,7 @@ void print_help(const struct tool_command *command)
 
 void print_files(const struct tool_command *command)
 {
-    for (const struct option_row *o = command->options; o->letter; o++)
+    for (const struct option_row *o = command->options; o->name; o++)
         if (o->value && o->value != value_of(o))
             output("%s %s %s %s\n", command->name, o->name,
                    *o->value == *READS ? "reads" : "writes", value_of(o));
@@ -219,14 +304,6 @@ int expect_no_arguments(const struct tool_command *command, int argc, char *argv
     if (optind == argc)
         return EXIT_GOOD;
     return complain(command, EXIT_USAGE, "unexpected argument \"%s\"", argv[optind]);
-}
-
-int read_extent(const struct tool_command *command, const char *text, uint32_t most,
-                uint32_t *width, uint32_t *height)
-{
-    return option_extent(text, most, width, height)
-               ? EXIT_GOOD
-               : complain(command, EXIT_USAGE, "--size is \"%s\"; " OPTION_EXTENT, text, most);
 }
 
 bool names_tflite(const char *path)

@@ -15,22 +15,30 @@
 
 #define TOP_MAX 65535
 
-enum {
-    OPTION_TOP = 256,
-    OPTION_CONFIDENCE,
-    OPTION_OVERLAP,
-    OPTION_MOST,
-    OPTION_ACROSS_CLASSES,
-    OPTION_SIZE,
-    OPTION_DRAW,
-    OPTION_MASKS,
-    OPTION_FLIP,
-    OPTION_FORCE
+enum { OPTION_CONFIDENCE = 256, OPTION_OVERLAP, OPTION_MOST, OPTION_ACROSS_CLASSES };
+
+struct prediction {
+    const struct tool_command *command;
+    struct tool_device tool;
+    struct glcnn_model_options options;
+    struct claims claims;
+    uint32_t width, height; /* of images; 0: the network's */
+    struct glcnn_detection_limits limits;
+    uint32_t limited;         /* a bit for each TASK_LIMITS that an option needs */
+    const char *draw, *masks; /* folders that pictures and masks go to; NULL: none */
+    glcnn_model *model;
+    glcnn_predictions *all;
+    bool prints_json;
+    cJSON *json;         /* the answer; NULL: lines are printed */
+    uint32_t not_finite; /* pictures without an answer, for their scores are not finite */
+    char first[4096];    /* the name of the first of them */
 };
 
 static const struct option_row options[] = {
-    {OPTION_TOP, "top", "N", "a line for each of the N most probable classes (default 1)"},
-    {OPTION_FLIP, "flip", NULL, "mean of the probabilities of a picture and its mirror image"},
+    {0, "top", "N", "a line for each of the N most probable classes (default 1)",
+     WHOLE_AT(struct prediction, options.top, 1, TOP_MAX)},
+    {0, "flip", NULL, "mean of the probabilities of a picture and its mirror image",
+     FLAG_AT(struct prediction, options.flip)},
     {OPTION_CONFIDENCE, "confidence", "P",
      "detect: print and draw boxes of a probability of P and more; keypoints: draw those (default 0.3)"},
     {OPTION_OVERLAP, "overlap", "SHARE",
@@ -39,13 +47,16 @@ static const struct option_row options[] = {
     {OPTION_ACROSS_CLASSES, "across-classes", NULL,
      "detect: and of two boxes of different classes, so that an object has one box"},
     {OPTION_MOST, "most", "N", "detect: the N likeliest boxes of a picture (default 300)"},
-    {OPTION_SIZE, "size", "N|WxH", "bring pictures to another size than the network was made for"},
-    {OPTION_DRAW, "draw", WRITES "DIR",
-     "write each picture there as PNG, with what is found in it"},
-    {OPTION_MASKS, "masks", WRITES "DIR",
-     "segment: write the class of each pixel there, as grey PNG of the picture's size"},
-    {OPTION_FORCE, "force", NULL, "overwrite existing files"},
-    {'j', "json", NULL, "print JSON, with the probability of every class"},
+    {0, "size", "N|WxH", "bring pictures to another size than the network was made for",
+     EXTENT_AT(struct prediction, width, GLCNN_DATA_MAX_SIDE)},
+    {0, "draw", WRITES "DIR", "write each picture there as PNG, with what is found in it",
+     NAME_AT(struct prediction, draw)},
+    {0, "masks", WRITES "DIR",
+     "segment: write the class of each pixel there, as grey PNG of the picture's size",
+     NAME_AT(struct prediction, masks)},
+    {0, "force", NULL, "overwrite existing files", FLAG_AT(struct prediction, claims.force)},
+    {'j', "json", NULL, "print JSON, with the probability of every class",
+     FLAG_AT(struct prediction, prints_json)},
     DEVICE_OPTIONS,
     {0}};
 
@@ -63,22 +74,6 @@ static const char details[] =
     "  glcnn predict model.safetensors holiday/*.jpg\n"
     "  glcnn predict --top 3 model.safetensors holiday\n"
     "  glcnn predict --json model.safetensors images.npy\n";
-
-struct prediction {
-    const struct tool_command *command;
-    struct tool_device tool;
-    struct glcnn_model_options options;
-    struct claims claims;
-    uint32_t width, height; /* of images; 0: the network's */
-    struct glcnn_detection_limits limits;
-    uint32_t limited;         /* a bit for each TASK_LIMITS that an option needs */
-    const char *draw, *masks; /* folders that pictures and masks go to; NULL: none */
-    glcnn_model *model;
-    glcnn_predictions *all;
-    cJSON *json;         /* the answer; NULL: lines are printed */
-    uint32_t not_finite; /* pictures without an answer, for their scores are not finite */
-    char first[4096];    /* the name of the first of them */
-};
 
 /* ---- Answers ---- */
 
@@ -307,82 +302,48 @@ static int predict(struct prediction *p, const char *model, char *const *files)
 /* ---- The command ---- */
 
 /* A share, of --confidence and --overlap. */
-static bool read_share(const struct prediction *p, const char *name, float *share)
+static int read_share(const struct prediction *p, const char *name, float *share)
 {
     double value;
-    if (option_real(optarg, 0, 1, &value)) {
-        *share = (float)value;
-        return true;
-    }
-    complain(p->command, EXIT_USAGE, "--%s is \"%s\"; it must be a number in 0 .. 1", name, optarg);
-    return false;
+    if (!option_real(optarg, 0, 1, &value))
+        return complain(p->command, EXIT_USAGE, "--%s is \"%s\"; it must be a number in 0 .. 1",
+                        name, optarg);
+    *share = (float)value;
+    return EXIT_GOOD;
 }
 
-static bool read_limit(struct prediction *p, int letter)
+static int read_limit(void *values, int letter)
 {
     uint64_t most;
+    struct prediction *p = values;
     p->limited |= 1u << (letter == OPTION_CONFIDENCE ? TASK_LIMITS_CONFIDENCE : TASK_LIMITS_BOXES);
     if (letter == OPTION_CONFIDENCE)
         return read_share(p, "confidence", &p->limits.score);
     if (letter == OPTION_OVERLAP)
         return read_share(p, "overlap", &p->limits.overlap);
-    if (letter == OPTION_ACROSS_CLASSES)
-        return p->limits.across_classes = true;
-    if (option_whole(optarg, 1, DETECTION_MOST, &most)) {
-        p->limits.most = (uint32_t)most;
-        return true;
+    if (letter == OPTION_ACROSS_CLASSES) {
+        p->limits.across_classes = true;
+        return EXIT_GOOD;
     }
-    complain(p->command, EXIT_USAGE, "--most is \"%s\"; it must be a whole number in 1 .. %d",
-             optarg, DETECTION_MOST);
-    return false;
-}
-
-static bool read_option(struct prediction *p, int letter, bool *json)
-{
-    uint64_t top;
-    if (letter == 'j')
-        return *json = true;
-    if (letter == OPTION_DRAW || letter == OPTION_MASKS) {
-        *(letter == OPTION_DRAW ? &p->draw : &p->masks) = optarg;
-        return true;
-    }
-    if (letter == OPTION_FLIP)
-        return p->options.flip = true;
-    if (letter == OPTION_FORCE)
-        return p->claims.force = true;
-    if (letter >= OPTION_CONFIDENCE && letter <= OPTION_ACROSS_CLASSES)
-        return read_limit(p, letter);
-    if (letter == OPTION_SIZE)
-        return read_extent(p->command, optarg, GLCNN_DATA_MAX_SIDE, &p->width, &p->height) ==
-               EXIT_GOOD;
-    if (letter != OPTION_TOP)
-        return read_device_option(&p->tool, letter);
-    if (option_whole(optarg, 1, TOP_MAX, &top)) {
-        p->options.top = (uint32_t)top;
-        return true;
-    }
-    complain(p->command, EXIT_USAGE, "--top is \"%s\"; it must be a whole number in 1 .. %d",
-             optarg, TOP_MAX);
-    return false;
+    if (!option_whole(optarg, 1, DETECTION_MOST, &most))
+        return complain(p->command, EXIT_USAGE,
+                        "--most is \"%s\"; it must be a whole number in 1 .. %d", optarg,
+                        DETECTION_MOST);
+    p->limits.most = (uint32_t)most;
+    return EXIT_GOOD;
 }
 
 static int run(const struct tool_command *command, int argc, char *argv[])
 {
     struct prediction p = {.command = command, .limits = DETECTION_SHOWN};
-    bool json = false;
-    for (int letter; (letter = next_option(command, argc, argv)) != OPTIONS_DONE;) {
-        if (letter == 'h') {
-            print_help(command);
-            return EXIT_GOOD;
-        }
-        if (!read_option(&p, letter, &json))
-            return EXIT_USAGE;
-    }
+    int status;
+    if (!read_options(command, argc, argv, &p, &p.tool, read_limit, &status))
+        return status;
     if (argc - optind < 2)
         return complain(command, EXIT_USAGE, "%s",
                         argc == optind ? "no model given" : "no pictures given");
-    p.json = json ? cJSON_CreateArray() : NULL;
-    int status = predict(&p, argv[optind], argv + optind + 1); /* ends with NULL, as argv does */
+    p.json = p.prints_json ? cJSON_CreateArray() : NULL;
+    status = predict(&p, argv[optind], argv + optind + 1); /* ends with NULL, as argv does */
     release(&p);
     return status;
 }

@@ -10,15 +10,25 @@
 
 #include "train/claim.h"
 
-enum { OPTION_REFERENCE = 256, OPTION_FORCE };
+/* The command line. The arrays have room for as many entries as there are words. */
+struct request {
+    const struct glcnn_kernel_info *kernel;
+    const char **parameter_texts, **input_texts, **output_texts;
+    size_t parameter_count, input_count, output_count;
+    struct glcnn_run_options options;
+    bool force;
+    struct tool_device tool;
+    const struct tool_command *command;
+};
 
 static const struct option_row options[] = {
     {'p', "parameter", "NAME=VALUE", "a parameter of \"glcnn kernels KERNEL\""},
     {'i', "input", READS "NAME=FILE", "a .npy file for an input"},
     {'o', "output", WRITES "NAME=FILE", "a .npy file for an output; other outputs are dropped"},
     {'f', "format", "FORMAT", "of images: float32 or float16, on the device and in files"},
-    {OPTION_FORCE, "force", NULL, "overwrite existing files"},
-    {OPTION_REFERENCE, "reference", NULL, "compute in double precision without a device"},
+    {0, "force", NULL, "overwrite existing files", FLAG_AT(struct request, force)},
+    {0, "reference", NULL, "compute in double precision without a device",
+     FLAG_AT(struct request, options.reference)},
     DEVICE_OPTIONS,
     {0}};
 
@@ -43,16 +53,6 @@ static const char details[] =
 struct binding {
     const struct glcnn_argument_info *argument;
     const char *path;
-};
-
-/* The command line. The arrays have room for as many entries as there are words. */
-struct request {
-    const struct glcnn_kernel_info *kernel;
-    const char **parameter_texts, **input_texts, **output_texts;
-    size_t parameter_count, input_count, output_count;
-    struct glcnn_run_options options;
-    bool force;
-    struct tool_device tool;
 };
 
 /* What the request became. */
@@ -82,7 +82,7 @@ static int read_kernel(const struct tool_command *command, struct request *r, in
     return expect_no_arguments(command, argc, argv);
 }
 
-static int read_format(const struct tool_command *command, struct request *r, const char *text)
+static int read_format(struct request *r, const char *text)
 {
     static const struct {
         const char *text;
@@ -95,31 +95,21 @@ static int read_format(const struct tool_command *command, struct request *r, co
             return EXIT_GOOD;
         }
     const char *const names[] = {formats[0].text, formats[1].text};
-    return complain_of_name(command, "format", text, names, 2);
+    return complain_of_name(r->command, "format", text, names, 2);
 }
 
-static int read_option(const struct tool_command *command, struct request *r, int letter)
+static int read_option(void *values, int letter)
 {
-    switch (letter) {
-    case 'p':
+    struct request *r = values;
+    if (letter == 'f')
+        return read_format(r, optarg);
+    if (letter == 'p')
         r->parameter_texts[r->parameter_count++] = optarg;
-        return EXIT_GOOD;
-    case 'i':
+    else if (letter == 'i')
         r->input_texts[r->input_count++] = optarg;
-        return EXIT_GOOD;
-    case 'o':
+    else
         r->output_texts[r->output_count++] = optarg;
-        return EXIT_GOOD;
-    case 'f':
-        return read_format(command, r, optarg);
-    case OPTION_FORCE:
-        return r->force = true, EXIT_GOOD;
-    case OPTION_REFERENCE:
-        r->options.reference = true;
-        return EXIT_GOOD;
-    default:
-        return read_device_option(&r->tool, letter) ? EXIT_GOOD : EXIT_USAGE;
-    }
+    return EXIT_GOOD;
 }
 
 /* ---- What it means ---- */
@@ -370,34 +360,22 @@ static int perform(const struct tool_command *command, const struct request *req
     return status;
 }
 
-static int read_request(const struct tool_command *command, struct request *r, int argc,
-                        char *argv[], bool *help)
-{
-    int status = EXIT_GOOD;
-    for (int letter; (letter = next_option(command, argc, argv)) != OPTIONS_DONE;) {
-        *help = letter == 'h';
-        if (*help)
-            return EXIT_GOOD;
-        status = read_option(command, r, letter);
-        if (status != EXIT_GOOD)
-            return status;
-    }
-    return read_kernel(command, r, argc, argv);
-}
-
 static int run(const struct tool_command *command, int argc, char *argv[])
 {
     size_t words = (size_t)argc + 1;
     const char **texts = calloc(3 * words, sizeof *texts);
-    bool help = false;
     if (!texts)
         return complain(command, EXIT_FAILED, "not enough memory");
-    struct request request = {
-        .parameter_texts = texts, .input_texts = texts + words, .output_texts = texts + 2 * words};
-    int status = read_request(command, &request, argc, argv, &help);
-    if (help)
-        print_help(command);
-    else if (status == EXIT_GOOD)
+    struct request request = {.command = command,
+                              .parameter_texts = texts,
+                              .input_texts = texts + words,
+                              .output_texts = texts + 2 * words};
+    int status;
+    if (read_options(command, argc, argv, &request, &request.tool, read_option, &status))
+        status = read_kernel(command, &request, argc, argv);
+    else
+        request.kernel = NULL;
+    if (request.kernel && status == EXIT_GOOD)
         status = perform(command, &request);
     free(texts);
     return status;

@@ -22,6 +22,8 @@ enum {
     EXIT_INTERRUPTED = 130 /* by Ctrl-C, in good order */
 };
 
+struct tool_device;
+
 /* A subcommand. It is defined in a file of its own as command_NAME, and listed in main.c. */
 struct tool_command {
     const char *name;
@@ -47,6 +49,11 @@ enum { OPTIONS_DONE = -1, OPTIONS_WRONG = -2 };
 
 /* The next option of the command line, its value in `optarg`. Says what is wrong itself. */
 int next_option(const struct tool_command *command, int argc, char *argv[]);
+/* Reads all options: into the members of the struct at `values` that their rows name, those of DEVICE_OPTIONS into
+ * `device`, and others by `read`, which says what is wrong and returns an exit status; both may be NULL where there are none
+ * such. False: the command ends with *status, since help was printed or something is wrong. */
+bool read_options(const struct tool_command *command, int argc, char *argv[], void *values,
+                  struct tool_device *device, int (*read)(void *values, int letter), int *status);
 /* Prints the command's --help. */
 void print_help(const struct tool_command *command);
 /* Prints a line for each option that names a file: command, option, reads or writes, value. */
@@ -66,10 +73,6 @@ int complain_of_name(const struct tool_command *command, const char *what, const
 int complain_of_kernel(const struct tool_command *command, const char *word);
 /* complain, if there are arguments from optind on. */
 int expect_no_arguments(const struct tool_command *command, int argc, char *argv[]);
-
-/* Reads "64" or "80x60" of --size, each up to `most`; says what is wrong itself. */
-int read_extent(const struct tool_command *command, const char *text, uint32_t most,
-                uint32_t *width, uint32_t *height);
 
 /* Is a file of that name one of TensorFlow Lite: does it end with .tflite, large or small? */
 bool names_tflite(const char *path);

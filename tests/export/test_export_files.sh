@@ -91,7 +91,7 @@ cmp -s "$files/detect.nms.bytes-bgr.2.onnx" "$work/file.onnx" || fail 'options o
 grep -q 'takes images, bytes, blue first, in batches of 2' "$work/log" || fail 'the tool does not say what the file takes'
 refused 'it must be split, yolo or nms' export "$model" -o "$work/no.onnx" --boxes grid
 refused 'it must be bytes, unit, bytes-bgr or unit-bgr' export "$model" -o "$work/no.onnx" --embed-preprocessing rgb
-refused 'it must be in 1 .. ' export "$model" -o "$work/no.onnx" --batch 0
+refused 'it must be a whole number in 1 .. ' export "$model" -o "$work/no.onnx" --batch 0
 refused 'layouts of boxes are for detectors' export "$files/classify.glcnn" -o "$work/no.onnx" --boxes yolo
 [ ! -e "$work/no.onnx" ] || fail 'what is refused leaves a file'
 

@@ -223,7 +223,7 @@ for at in e g; do
 done
 refused 1 '"zz", a value that no node makes; .* are "probabilities", "e" (--output)$' \
     import "$golden/two.onnx" -o x.glcnn --output zz
-refused 2 'must be in 1 .. 65535' import "$golden/two.onnx" -o x.glcnn --head 0
+refused 2 'must be a whole number in 1 .. 65535' import "$golden/two.onnx" -o x.glcnn --head 0
 refused 1 'appears twice' import again.onnx -o x.glcnn --head 2
 refused 1 'must have 0 lines, one name for each class' import "$golden/two.onnx" -o x.glcnn --class-names names
 
