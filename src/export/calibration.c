@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "export.h"
 #include "base/show.h"
 #include "task/pictures.h"
@@ -134,8 +135,8 @@ static glcnn_status take_pictures(struct kit *k, struct work *w, char error[GLCN
     }
     if (w->taken > 0)
         return GLCNN_SUCCESS;
-    snprintf(error, GLCNN_ERROR_LENGTH, "%.300s: no picture of it could be read", w->given->data);
-    return GLCNN_MALFORMED_DATA;
+    return fail_with(error, GLCNN_MALFORMED_DATA, "%.300s: no picture of it could be read",
+                     w->given->data);
 }
 
 #define HEAD      128 /* bytes of a .npy file before its numbers */

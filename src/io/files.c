@@ -1,6 +1,7 @@
 /* Invariant: until the rename nothing under the target's own name has changed, and by then all
  * bytes are on the disk. The temporary file is locked as long as it is written, so that what a
  * killed process left can be told from what another one is writing. */
+#include "base/fail.h"
 #include "io/files.h"
 
 #include <errno.h>
@@ -24,21 +25,6 @@ struct glcnn_file {
     int descriptor;
     bool is_synced;
 };
-
-glcnn_status file_fail(char *error, const char *path, const char *what)
-{
-    int reason = errno;
-    if (error)
-        snprintf(error, GLCNN_ERROR_LENGTH, "%.300s: %s: %s", path, what, strerror(reason));
-    return reason == ENOMEM ? GLCNN_OUT_OF_MEMORY : GLCNN_IO_ERROR;
-}
-
-static glcnn_status refuse(char *error, const char *message)
-{
-    if (error)
-        snprintf(error, GLCNN_ERROR_LENGTH, "%s", message);
-    return GLCNN_INVALID_ARGUMENT;
-}
 
 const char *file_fd_name(int fd, char name[FILE_FD_NAME])
 {
@@ -105,12 +91,11 @@ static void keep_identity(int descriptor, const struct stat *old)
 /* A pipe that has a name would be waited for, first for its reader and then for each of its reads. */
 static glcnn_status refuse_pipe(const char *path, char *error)
 {
-    if (error)
-        snprintf(error, GLCNN_ERROR_LENGTH,
-                 "%.300s: is a pipe or a socket; files are written, and what is open already, as "
-                 "/dev/stdout is",
-                 path);
-    return GLCNN_IO_ERROR;
+    return fail_with(
+        error, GLCNN_IO_ERROR,
+        "%.300s: is a pipe or a socket; files are written, and what is open already, as "
+        "/dev/stdout is",
+        path);
 }
 
 /* Without waiting, since the path may be a pipe's by now; then writing may wait. */
@@ -122,12 +107,12 @@ static glcnn_status open_device(glcnn_file *file, char *error)
         descriptor_above_standard(open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
     if (file->descriptor < 0 || fstat(file->descriptor, &info) != 0)
         return errno == ENXIO ? refuse_pipe(path, error)
-                              : file_fail(error, path, "cannot be opened");
+                              : fail_with_errno(error, path, "cannot be opened");
     if (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode))
         return refuse_pipe(path, error);
     return fcntl(file->descriptor, F_SETFL, O_WRONLY) == 0
                ? GLCNN_SUCCESS
-               : file_fail(error, path, "cannot be opened");
+               : fail_with_errno(error, path, "cannot be opened");
 }
 
 static glcnn_status open_in_place(glcnn_file *file, int number, char *error)
@@ -135,7 +120,8 @@ static glcnn_status open_in_place(glcnn_file *file, int number, char *error)
     if (number < 0)
         return open_device(file, error);
     file->descriptor = fcntl(number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    return file->descriptor >= 0 ? GLCNN_SUCCESS : file_fail(error, file->path, "cannot be opened");
+    return file->descriptor >= 0 ? GLCNN_SUCCESS
+                                 : fail_with_errno(error, file->path, "cannot be opened");
 }
 
 /* old: what is to be replaced; NULL: nothing is there yet. */
@@ -146,8 +132,9 @@ static glcnn_status open_new(glcnn_file *file, const struct stat *old, char *err
         free(file->temporary); /* nothing has that name, or what has it is not ours */
         file->temporary = NULL;
         errno = reason;
-        return file_fail(error, file->path,
-                         old ? "a new file beside it cannot be created" : "cannot be created");
+        return fail_with_errno(error, file->path,
+                               old ? "a new file beside it cannot be created"
+                                   : "cannot be created");
     }
     if (old)
         keep_identity(file->descriptor, old);
@@ -160,10 +147,10 @@ static glcnn_status open_target(glcnn_file *file, char *error)
     int number = path_descriptor(file->target);
     bool exists = number < 0 && stat(file->path, &old) == 0;
     if (number < 0 && !exists && errno != ENOENT)
-        return file_fail(error, file->path, "cannot be examined");
+        return fail_with_errno(error, file->path, "cannot be examined");
     if ((exists && S_ISDIR(old.st_mode)) || !file->target[path_folder_length(file->target)]) {
         errno = *file->target ? EISDIR : ENOENT;
-        return file_fail(error, file->path, "cannot be written");
+        return fail_with_errno(error, file->path, "cannot be written");
     }
     if (number >= 0 || (exists && !S_ISREG(old.st_mode)))
         return open_in_place(file, number, error);
@@ -175,16 +162,17 @@ glcnn_status glcnn_file_create(const char *path, glcnn_file **file, char error[G
     if (file)
         *file = NULL;
     if (!path || !file)
-        return refuse(error,
-                      path ? "a file to write: file is NULL" : "a file to write: the path is NULL");
+        return fail_with(error, GLCNN_INVALID_ARGUMENT,
+                         path ? "a file to write: file is NULL"
+                              : "a file to write: the path is NULL");
     glcnn_file *made = calloc(1, sizeof *made);
     if (!made)
-        return file_fail(error, path, "cannot be created");
+        return fail_with_errno(error, path, "cannot be created");
     made->descriptor = -1;
     made->path = strdup(path);
     made->target = made->path ? path_follow_links(path) : NULL;
-    glcnn_status status =
-        made->target ? open_target(made, error) : file_fail(error, path, "cannot be resolved");
+    glcnn_status status = made->target ? open_target(made, error)
+                                       : fail_with_errno(error, path, "cannot be resolved");
     if (status != GLCNN_SUCCESS)
         glcnn_file_discard(&made);
     *file = made;
@@ -197,14 +185,14 @@ static glcnn_status empty(glcnn_file *file, int fd, char *error)
     struct stat info;
     file->descriptor = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     if (file->descriptor < 0 || fstat(file->descriptor, &info) != 0)
-        return file_fail(error, file->path, "cannot be opened");
+        return fail_with_errno(error, file->path, "cannot be opened");
     if ((fcntl(file->descriptor, F_GETFL) & O_ACCMODE) == O_RDONLY) {
         errno = EACCES;
-        return file_fail(error, file->path, "is not open for writing");
+        return fail_with_errno(error, file->path, "is not open for writing");
     }
     if (S_ISREG(info.st_mode) &&
         (ftruncate(file->descriptor, 0) != 0 || lseek(file->descriptor, 0, SEEK_SET) != 0))
-        return file_fail(error, file->path, "cannot be written");
+        return fail_with_errno(error, file->path, "cannot be written");
     return GLCNN_SUCCESS;
 }
 
@@ -213,15 +201,15 @@ glcnn_status glcnn_file_create_from_fd(int fd, glcnn_file **file, char error[GLC
     char name[FILE_FD_NAME];
     file_fd_name(fd, name);
     if (!file)
-        return refuse(error, "a file to write: file is NULL");
+        return fail_with(error, GLCNN_INVALID_ARGUMENT, "a file to write: file is NULL");
     *file = NULL;
     glcnn_file *made = calloc(1, sizeof *made);
     if (!made)
-        return file_fail(error, name, "cannot be created");
+        return fail_with_errno(error, name, "cannot be created");
     made->descriptor = -1;
     made->path = strdup(name);
     glcnn_status status =
-        made->path ? empty(made, fd, error) : file_fail(error, name, "cannot be created");
+        made->path ? empty(made, fd, error) : fail_with_errno(error, name, "cannot be created");
     if (status != GLCNN_SUCCESS)
         glcnn_file_discard(&made);
     *file = made;
@@ -235,14 +223,14 @@ glcnn_status glcnn_file_write(glcnn_file *file, const void *bytes, size_t size,
 {
     const char *at = bytes;
     if (!file || (!bytes && size))
-        return refuse(error, "a file to write: file or bytes is NULL");
+        return fail_with(error, GLCNN_INVALID_ARGUMENT, "a file to write: file or bytes is NULL");
     file->is_synced = false;
     while (size > 0) {
         ssize_t written = write(file->descriptor, at, size);
         if (written < 0 && errno == EINTR)
             continue;
         if (written < 0)
-            return file_fail(error, file->path, "cannot be written");
+            return fail_with_errno(error, file->path, "cannot be written");
         at += written;
         size -= (size_t)written;
     }
@@ -262,9 +250,9 @@ static bool sync_descriptor(int descriptor)
 glcnn_status glcnn_file_sync(glcnn_file *file, char error[GLCNN_ERROR_LENGTH])
 {
     if (!file)
-        return refuse(error, "a file to write: file is NULL");
+        return fail_with(error, GLCNN_INVALID_ARGUMENT, "a file to write: file is NULL");
     if (!file->is_synced && !sync_descriptor(file->descriptor))
-        return file_fail(error, file->path, "cannot be flushed to disk");
+        return fail_with_errno(error, file->path, "cannot be flushed to disk");
     file->is_synced = true;
     return GLCNN_SUCCESS;
 }
@@ -289,19 +277,19 @@ static bool sync_folder(const char *path)
 static glcnn_status put_in_place(glcnn_file *file, char *error)
 {
     if (rename(file->temporary, file->target) != 0)
-        return file_fail(error, file->path, "cannot be replaced");
+        return fail_with_errno(error, file->path, "cannot be replaced");
     free(file->temporary);
     file->temporary = NULL;
     return sync_folder(file->target)
                ? GLCNN_SUCCESS
-               : file_fail(error, file->path,
-                           "is written, but its folder cannot be flushed to disk");
+               : fail_with_errno(error, file->path,
+                                 "is written, but its folder cannot be flushed to disk");
 }
 
 glcnn_status glcnn_file_commit(glcnn_file **file, char error[GLCNN_ERROR_LENGTH])
 {
     if (!file || !*file)
-        return refuse(error, "a file to write: file is NULL");
+        return fail_with(error, GLCNN_INVALID_ARGUMENT, "a file to write: file is NULL");
     bool is_in_place = !(*file)->temporary;
     glcnn_status status = glcnn_file_sync(*file, error);
     if (status == GLCNN_SUCCESS && !is_in_place)
@@ -309,7 +297,7 @@ glcnn_status glcnn_file_commit(glcnn_file **file, char error[GLCNN_ERROR_LENGTH]
     int descriptor = (*file)->descriptor;
     (*file)->descriptor = -1;
     if (close(descriptor) != 0 && is_in_place && status == GLCNN_SUCCESS)
-        status = file_fail(error, (*file)->path, "cannot be written");
+        status = fail_with_errno(error, (*file)->path, "cannot be written");
     glcnn_file_discard(file);
     return status;
 }

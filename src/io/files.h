@@ -7,9 +7,6 @@
 
 #include <glcnn/io.h>
 
-/* Writes "PATH: WHAT: errno's message", where error is not NULL; gives the status of errno. */
-glcnn_status file_fail(char *error, const char *path, const char *what);
-
 /* What messages call a file that is known by its descriptor. */
 #define FILE_FD_NAME 32
 const char *file_fd_name(int fd, char name[FILE_FD_NAME]);

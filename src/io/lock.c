@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fail.h"
 #include "io/files.h"
 #include "io/paths.h"
 #include "platform/descriptors.h"
@@ -22,9 +23,7 @@ struct glcnn_file_lock {
 
 static glcnn_status refuse(char *error, glcnn_status status, const char *path, const char *what)
 {
-    if (error)
-        snprintf(error, GLCNN_ERROR_LENGTH, "%.300s: %s", path, what);
-    return status;
+    return fail_with(error, status, "%.300s: %s", path, what);
 }
 
 /* Refuses a path that no file can be renamed over. */
@@ -33,7 +32,7 @@ static glcnn_status check_target(const char *path, const char *target, char *err
     struct stat old;
     bool exists = stat(path, &old) == 0;
     if (!exists && errno != ENOENT)
-        return file_fail(error, path, "cannot be examined");
+        return fail_with_errno(error, path, "cannot be examined");
     if (path_descriptor(target) >= 0 || (exists && !S_ISREG(old.st_mode)))
         return refuse(error, GLCNN_INVALID_ARGUMENT, path,
                       "is not a regular file, and cannot be replaced");
@@ -67,7 +66,7 @@ static glcnn_status take_beside(glcnn_file_lock *lock, const char *path, const c
     size_t size = strlen(target) + 32;
     lock->name = malloc(size);
     if (!lock->name)
-        return file_fail(error, path, "cannot be locked");
+        return fail_with_errno(error, path, "cannot be locked");
     snprintf(lock->name, size, "%.*s.%.*s.glcnn-lock", folder, target, PATH_MAX_BASE,
              target + folder);
     lock->descriptor = take(lock->name);
@@ -80,7 +79,7 @@ static glcnn_status take_beside(glcnn_file_lock *lock, const char *path, const c
     return errno == EWOULDBLOCK
                ? refuse(error, GLCNN_INVALID_STATE, path,
                         "is being written already, by another process or by this one")
-               : file_fail(error, path, what);
+               : fail_with_errno(error, path, what);
 }
 
 glcnn_status glcnn_file_lock_take(const char *path, glcnn_file_lock **lock,
@@ -93,8 +92,8 @@ glcnn_status glcnn_file_lock_take(const char *path, glcnn_file_lock **lock,
                       path ? "lock is NULL" : "the path is NULL");
     glcnn_file_lock *made = calloc(1, sizeof *made);
     char *target = made ? path_follow_links(path) : NULL;
-    glcnn_status status =
-        target ? check_target(path, target, error) : file_fail(error, path, "cannot be resolved");
+    glcnn_status status = target ? check_target(path, target, error)
+                                 : fail_with_errno(error, path, "cannot be resolved");
     if (made)
         made->descriptor = -1;
     if (status == GLCNN_SUCCESS)

@@ -1,4 +1,5 @@
 /* Writing .npy: the header, then the elements, in the format of the array. */
+#include "base/fail.h"
 #include "io/npy.h"
 
 #include <stdio.h>
@@ -17,9 +18,7 @@ static bool is_float16(const struct glcnn_npy *array)
 
 static glcnn_status refuse(char error[GLCNN_ERROR_LENGTH], glcnn_status status, const char *message)
 {
-    if (error)
-        snprintf(error, GLCNN_ERROR_LENGTH, "%s", message);
-    return status;
+    return fail_with(error, status, "%s", message);
 }
 
 /* Number of elements; 0 for an array that cannot be written. */
@@ -116,13 +115,10 @@ static glcnn_status check_paths(const char *const *paths, size_t count,
         if (!paths[i])
             return refuse(error, GLCNN_INVALID_ARGUMENT, "npy: a path is NULL");
         for (size_t j = 0; j < i; j++)
-            if (strcmp(paths[i], paths[j]) == 0) {
-                if (error)
-                    snprintf(error, GLCNN_ERROR_LENGTH,
-                             "%.300s: is named twice; each output needs a file of its own",
-                             paths[i]);
-                return GLCNN_INVALID_ARGUMENT;
-            }
+            if (strcmp(paths[i], paths[j]) == 0)
+                return fail_with(error, GLCNN_INVALID_ARGUMENT,
+                                 "%.300s: is named twice; each output needs a file of its own",
+                                 paths[i]);
     }
     return GLCNN_SUCCESS;
 }

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fail.h"
 #include "io/files.h"
 #include "platform/descriptors.h"
 
@@ -49,9 +50,7 @@ static void close_failed(int *descriptor)
 
 static glcnn_status refuse_null(char *error, const char *what)
 {
-    if (error)
-        snprintf(error, GLCNN_ERROR_LENGTH, "a file to read: %s is NULL", what);
-    return GLCNN_INVALID_ARGUMENT;
+    return fail_with(error, GLCNN_INVALID_ARGUMENT, "a file to read: %s is NULL", what);
 }
 
 glcnn_status glcnn_file_open(const char *path, int *descriptor, uint64_t *size,
@@ -79,12 +78,10 @@ static glcnn_status check_range(const struct glcnn_file_range *range, const char
         *size = range->size ? range->size : left;
         return GLCNN_SUCCESS;
     }
-    if (error)
-        snprintf(error, GLCNN_ERROR_LENGTH,
-                 "%s: has %llu bytes; from byte %llu on %llu are asked for", name,
-                 (unsigned long long)*size, (unsigned long long)range->offset,
-                 (unsigned long long)range->size);
-    return GLCNN_IO_ERROR;
+    return fail_with(error, GLCNN_IO_ERROR,
+                     "%s: has %llu bytes; from byte %llu on %llu are asked for", name,
+                     (unsigned long long)*size, (unsigned long long)range->offset,
+                     (unsigned long long)range->size);
 }
 
 glcnn_status glcnn_file_open_from_fd(const struct glcnn_file_range *range, int *descriptor,
@@ -142,12 +139,10 @@ static glcnn_status read_whole(int descriptor, const struct whole *w, char **byt
     const uint64_t size = w->size;
     if (!w->bytes || !w->length)
         return refuse_null(error, "bytes or size");
-    if (size > w->limit) {
-        if (error)
-            snprintf(error, GLCNN_ERROR_LENGTH, "%.300s: has %llu bytes; at most %llu are read",
-                     path, (unsigned long long)size, (unsigned long long)w->limit);
-        return GLCNN_LIMIT_EXCEEDED;
-    }
+    if (size > w->limit)
+        return fail_with(error, GLCNN_LIMIT_EXCEEDED,
+                         "%.300s: has %llu bytes; at most %llu are read", path,
+                         (unsigned long long)size, (unsigned long long)w->limit);
     *bytes = malloc((size_t)size + 1);
     if (!*bytes)
         return fail(error, path, "cannot be read: ", strerror(errno));

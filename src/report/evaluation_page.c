@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/fail.h"
 #include "matrix.h"
 #include "report_collect.h"
 #include "task/trained.h"
@@ -68,10 +69,8 @@ glcnn_status glcnn_model_save_matrix(const glcnn_model *m, const char *path,
     const struct score *s = &m->evaluated.score;
     if (check(m, error) != GLCNN_SUCCESS)
         return GLCNN_INVALID_STATE;
-    if (!s->task->draws_matrix) {
-        snprintf(error, GLCNN_ERROR_LENGTH, "the task %s counts no confusion matrix",
-                 s->task->name);
-        return GLCNN_UNSUPPORTED;
-    }
+    if (!s->task->draws_matrix)
+        return fail_with(error, GLCNN_UNSUPPORTED, "the task %s counts no confusion matrix",
+                         s->task->name);
     return matrix_write_score(s, m->saved.names, path, error) ? GLCNN_SUCCESS : GLCNN_IO_ERROR;
 }

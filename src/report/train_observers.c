@@ -1,4 +1,5 @@
 /* Files that show how a training goes, and do not end it. */
+#include "base/fail.h"
 #include "train_observers.h"
 
 #include <inttypes.h>
@@ -97,10 +98,8 @@ glcnn_status glcnn_observers_create(glcnn_trainer *trainer, glcnn_observers **ob
                                     char error[GLCNN_ERROR_LENGTH])
 {
     *observers = calloc(1, sizeof **observers);
-    if (!*observers) {
-        snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
-        return GLCNN_OUT_OF_MEMORY;
-    }
+    if (!*observers)
+        return fail_with(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
     (*observers)->session = trainer;
     trainer->is_observed = true;
     return GLCNN_SUCCESS;

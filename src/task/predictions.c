@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/fail.h"
 #include "json_text.h"
 #include "network.h"
 #include "trained.h"
@@ -53,20 +54,18 @@ static glcnn_status take_options(glcnn_predictions *p, const struct glcnn_model_
     const struct task *task = task_of(form_of(p));
     p->top = options->top > 0 ? options->top : 1;
     p->limits = options->limits ? *options->limits : DETECTION_SHOWN;
-    if (p->top > 1 && (!task->count_right || p->top > form_of(p)->classes)) {
-        snprintf(error, GLCNN_ERROR_LENGTH, "top is %u; the network's task is %s, and it has %u %s",
-                 p->top, task->name, form_of(p)->classes, task->classes);
-        return GLCNN_INVALID_ARGUMENT;
-    }
+    if (p->top > 1 && (!task->count_right || p->top > form_of(p)->classes))
+        return fail_with(error, GLCNN_INVALID_ARGUMENT,
+                         "top is %u; the network's task is %s, and it has %u %s", p->top,
+                         task->name, form_of(p)->classes, task->classes);
     if (!limits_are_legal(&p->limits))
         return fail_with(error, GLCNN_INVALID_ARGUMENT,
                          "limits of detections are a score and an overlap in 0 .. 1, and most "
                          "in 1 .. 300");
     if (!options->limits || task->limits != TASK_LIMITS_NONE)
         return GLCNN_SUCCESS;
-    snprintf(error, GLCNN_ERROR_LENGTH, "limits are of detect and keypoints; the task is %s",
-             task->name);
-    return GLCNN_UNSUPPORTED;
+    return fail_with(error, GLCNN_UNSUPPORTED, "limits are of detect and keypoints; the task is %s",
+                     task->name);
 }
 
 static glcnn_status open_predictions(glcnn_predictions *p, const char *const *paths, uint32_t count,
@@ -188,11 +187,9 @@ glcnn_status glcnn_predictions_draw(glcnn_predictions *p, uint8_t *pixels,
 {
     const struct task *task = task_of(form_of(p));
     const struct answer *a = &p->answer;
-    if (!task->show) {
-        snprintf(error, GLCNN_ERROR_LENGTH, "an answer of the task %s has nothing to draw",
-                 task->name);
-        return GLCNN_UNSUPPORTED;
-    }
+    if (!task->show)
+        return fail_with(error, GLCNN_UNSUPPORTED, "an answer of the task %s has nothing to draw",
+                         task->name);
     if (!a->values)
         return fail_with(error, GLCNN_INVALID_STATE, "there is no finite answer under way");
     const glcnn_status status =

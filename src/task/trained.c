@@ -1,4 +1,5 @@
 /* A trained model from its file, and what runs it. */
+#include "base/fail.h"
 #include "trained.h"
 
 #include <stdio.h>
@@ -64,8 +65,7 @@ static glcnn_status take_size(glcnn_model *m, uint32_t width, uint32_t height,
     char reason[GLCNN_ERROR_LENGTH];
     if (width == 0 || saved_take_size(&m->saved, width, height, reason))
         return GLCNN_SUCCESS;
-    snprintf(error, GLCNN_ERROR_LENGTH, "%.200s: %.300s", m->path, reason);
-    return GLCNN_MALFORMED_DATA;
+    return fail_with(error, GLCNN_MALFORMED_DATA, "%.200s: %.300s", m->path, reason);
 }
 
 static glcnn_status open_file(glcnn_model *m, glcnn_device *device, const char *path,
@@ -85,8 +85,7 @@ static glcnn_status open_file(glcnn_model *m, glcnn_device *device, const char *
         return glcnn_checkpoint_load(m->model.network, path, NULL, error);
     if (status == GLCNN_NO_DEVICE)
         return fail_with(error, status, "%s", reason);
-    snprintf(error, GLCNN_ERROR_LENGTH, "%.200s: %.300s", path, reason);
-    return status;
+    return fail_with(error, status, "%.200s: %.300s", path, reason);
 }
 
 glcnn_status glcnn_model_load_sized(glcnn_device *device, const char *path, uint32_t width,
@@ -95,13 +94,12 @@ glcnn_status glcnn_model_load_sized(glcnn_device *device, const char *path, uint
 {
     const uint32_t size[2] = {width, height};
     *model = NULL;
-    if (width > GLCNN_DATA_MAX_SIDE || height > GLCNN_DATA_MAX_SIDE || !width != !height) {
-        snprintf(error, GLCNN_ERROR_LENGTH,
-                 "pictures of %ux%u are requested; expected 1 to %u pixels a side, or 0x0 for the "
-                 "network's own size",
-                 width, height, (unsigned)GLCNN_DATA_MAX_SIDE);
-        return GLCNN_INVALID_ARGUMENT;
-    }
+    if (width > GLCNN_DATA_MAX_SIDE || height > GLCNN_DATA_MAX_SIDE || !width != !height)
+        return fail_with(
+            error, GLCNN_INVALID_ARGUMENT,
+            "pictures of %ux%u are requested; expected 1 to %u pixels a side, or 0x0 for the "
+            "network's own size",
+            width, height, (unsigned)GLCNN_DATA_MAX_SIDE);
     glcnn_model *m = *model = calloc(1, sizeof *m);
     if (!m)
         return fail_with(error, GLCNN_OUT_OF_MEMORY, "not enough memory");

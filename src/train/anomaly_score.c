@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "anomaly.h"
 #include "base/show.h"
 #include "task/anomaly_scores.h"
@@ -18,12 +19,11 @@ static glcnn_status open_network(glcnn_anomaly *a, const char *path, char error[
         !anomaly_file_read(path, &a->saved, &a->bank, &a->record, error) ||
         !patches_open(&a->saved, path, a->device, ANOMALY_BATCH, &a->patches, error))
         return GLCNN_MALFORMED_DATA;
-    if (grid->channels != a->bank.channels) {
-        snprintf(error, GLCNN_ERROR_LENGTH,
-                 "%.300s: its network makes patches of %u values, its bank has patches of %u", path,
-                 grid->channels, a->bank.channels);
-        return GLCNN_MALFORMED_DATA;
-    }
+    if (grid->channels != a->bank.channels)
+        return fail_with(
+            error, GLCNN_MALFORMED_DATA,
+            "%.300s: its network makes patches of %u values, its bank has patches of %u", path,
+            grid->channels, a->bank.channels);
     anomaly_describe(a);
     return nearest_create(a->device, &a->bank, grid, ANOMALY_BATCH, &a->nearest)
                ? GLCNN_SUCCESS

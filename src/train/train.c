@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/fail.h"
 #include "base/clock.h"
 #include "train_optimizer.h"
 #include "train_session.h"
@@ -661,8 +662,7 @@ static glcnn_status create(const struct glcnn_trainer_callbacks *callbacks,
     glcnn_trainer *s = *trainer = calloc(1, sizeof *s);
     if (!s) {
         settings_free(settings);
-        snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
-        return GLCNN_OUT_OF_MEMORY;
+        return fail_with(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
     }
     s->events = &s->queue;
     s->callbacks = *callbacks;
