@@ -2,9 +2,11 @@
  * suspicious, found where it is and not where it is not. */
 #include "tests/data_files.h"
 
+#include <glcnn/report.h>
 #include <math.h>
 #include <png.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "tests/unit.h"
 
@@ -80,6 +82,32 @@ static void write_boxed(const char *part, int p, uint32_t n, uint32_t *seed)
     data_write_text(name, text);
 }
 
+/* The same in lines, as JSON and as a page. */
+static void is_told(const struct glcnn_data_look *expected)
+{
+    char error[GLCNN_ERROR_LENGTH] = "", page[512];
+    const struct glcnn_look *look = NULL;
+    snprintf(page, sizeof page, "%s", data_path("page.html"));
+    CU_ASSERT_EQUAL_FATAL(glcnn_look_at(data_path("counted"), NULL, page, &look, error),
+                          GLCNN_SUCCESS);
+    CU_ASSERT_STRING_EQUAL(look->task->name, "detect");
+    CU_ASSERT_EQUAL(look->look->class_count, expected->class_count);
+    CU_ASSERT_EQUAL(glcnn_dataset_info(look->data)->class_count, expected->class_count);
+    CU_ASSERT_PTR_NOT_NULL(strstr(look->text, "\ncross  "));
+    CU_ASSERT_PTR_NOT_NULL(strstr(look->json, "\"cross\""));
+    CU_ASSERT_EQUAL(unlink(page), 0);
+    glcnn_look_destroy(&look);
+    CU_ASSERT_PTR_NULL(look);
+    CU_ASSERT_EQUAL(glcnn_look_at(data_path("counted"), "guess", NULL, &look, error),
+                    GLCNN_INVALID_ARGUMENT);
+    CU_ASSERT_PTR_NULL(look);
+    CU_ASSERT_NOT_EQUAL(glcnn_look_at(data_path("nowhere"), "detect", page, &look, error),
+                        GLCNN_SUCCESS);
+    CU_ASSERT_PTR_NULL(look);
+    CU_ASSERT_EQUAL(unlink(page), 0); /* it says why */
+    glcnn_look_destroy(&look);
+}
+
 static void boxes_are_counted(void)
 {
     static const char *const parts[PARTS] = {"train", "valid"};
@@ -103,6 +131,7 @@ static void boxes_are_counted(void)
     CU_ASSERT_EQUAL(suspects(look, "boxes of"), 0);
     CU_ASSERT_EQUAL(suspects(look, "part too"), 0);
     CU_ASSERT_EQUAL(suspects(look, "nearly the same name"), 0);
+    is_told(look);
     glcnn_data_look_destroy(&look);
     CU_ASSERT_PTR_NULL(look);
     glcnn_data_look_destroy(&look);

@@ -116,15 +116,6 @@ static void save(const glcnn_model *model, const char *name)
     CU_ASSERT_STRING_EQUAL_FATAL(error, "");
 }
 
-static void forget(const char *task)
-{
-    char name[64];
-    snprintf(name, sizeof name, "%s.values", task);
-    unlink(path_of(name));
-    snprintf(name, sizeof name, "%s.boxes", task);
-    unlink(path_of(name));
-}
-
 /* What the model answers, TASK.values, float32, and lines of TASK.boxes: picture, class, probability and edges. */
 static void write_answers(glcnn_model *model, const char *task)
 {
@@ -165,8 +156,6 @@ static glcnn_model *make(const struct glcnn_task_info *task)
                                                       .deviation = deviation,
                                                       .seed = 3};
     CU_ASSERT_EQUAL_FATAL(glcnn_model_create(device, &parameters, &model, error), GLCNN_SUCCESS);
-    write_answers(model, "before"); /* normalisations know how long they are once they ran */
-    forget("before");
     stir(glcnn_model_network(model));
     return model;
 }
@@ -284,10 +273,76 @@ static void a_file_leaves_as_its_model_does(void)
     close_all();
 }
 
+/* ---- Imports ---- */
+
+static void refuse_import(const struct glcnn_import_parameters *parameters, glcnn_status status,
+                          const char *phrase)
+{
+    char error[GLCNN_ERROR_LENGTH] = "";
+    const struct glcnn_imported *imported = NULL;
+    CU_ASSERT_EQUAL(glcnn_import_file(device, path_of("a.onnx"), parameters, path_of("again"),
+                                      &imported, error),
+                    status);
+    CU_ASSERT_PTR_NULL(imported);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, phrase));
+    CU_ASSERT_NOT_EQUAL(access(path_of("again"), F_OK), 0);
+}
+
+static void load_again(const char *class_name)
+{
+    char error[GLCNN_ERROR_LENGTH] = "";
+    glcnn_model *again = NULL;
+    CU_ASSERT_EQUAL_FATAL(glcnn_model_load(device, path_of("again"), &again, error), GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL(glcnn_model_info(again)->class_count, 4);
+    CU_ASSERT_STRING_EQUAL(glcnn_model_info(again)->class_names[2], class_name);
+    glcnn_model_destroy(&again);
+    unlink(path_of("again"));
+}
+
+/* A file that was exported says what it is; in memory it is anybody's. */
+static void a_file_is_imported_again(void)
+{
+    char error[GLCNN_ERROR_LENGTH] = "";
+    const struct glcnn_exported *exported = NULL;
+    const struct glcnn_imported *imported = NULL;
+    open_all();
+    glcnn_model *model = make(glcnn_task_at(0));
+    CU_ASSERT_EQUAL_FATAL(glcnn_export_model(model, NULL, &exported, error), GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL(glcnn_file_save(path_of("a.onnx"), exported->bytes, exported->size, error),
+                    GLCNN_SUCCESS);
+    const struct glcnn_import_parameters two = {.mean = "0.5,0.5"}, small = {.resize = 10},
+                                         nobody = {.class_names = "/there/is/none"},
+                                         bytes = {.bytes = exported->bytes,
+                                                  .size = exported->size,
+                                                  .width = WIDTH,
+                                                  .height = HEIGHT};
+    refuse_import(&two, GLCNN_INVALID_ARGUMENT, "mean and deviation must each be one number, or 3");
+    refuse_import(&small, GLCNN_INVALID_ARGUMENT, "resize is 10; images are of 104x72");
+    refuse_import(&nobody, GLCNN_IO_ERROR, "/there/is/none");
+    CU_ASSERT_EQUAL_FATAL(
+        glcnn_import_file(device, path_of("a.onnx"), NULL, path_of("again"), &imported, error),
+        GLCNN_SUCCESS);
+    CU_ASSERT_PTR_NOT_NULL(strstr(imported->text, "for the task classify, 4 classes\n"));
+    glcnn_imported_destroy(&imported);
+    CU_ASSERT_PTR_NULL(imported);
+    glcnn_imported_destroy(&imported);
+    load_again(names[2]);
+    CU_ASSERT_EQUAL_FATAL(
+        glcnn_import_file(device, "anybody's", &bytes, path_of("again"), &imported, error),
+        GLCNN_SUCCESS);
+    glcnn_imported_destroy(&imported);
+    load_again("2");
+    unlink(path_of("a.onnx"));
+    glcnn_exported_destroy(&exported);
+    glcnn_model_destroy(&model);
+    close_all();
+}
+
 int main(int argc, char *argv[])
 {
-    static const CU_TestInfo tests[] = {
-        UNIT_TEST(every_task_leaves_in_every_form), UNIT_TEST(options_that_do_not_fit_are_refused),
-        UNIT_TEST(a_file_leaves_as_its_model_does), CU_TEST_INFO_NULL};
+    static const CU_TestInfo tests[] = {UNIT_TEST(every_task_leaves_in_every_form),
+                                        UNIT_TEST(options_that_do_not_fit_are_refused),
+                                        UNIT_TEST(a_file_leaves_as_its_model_does),
+                                        UNIT_TEST(a_file_is_imported_again), CU_TEST_INFO_NULL};
     return unit_run("export", tests, argc, argv);
 }
