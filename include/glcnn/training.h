@@ -82,6 +82,20 @@ glcnn_kernel_set_training(glcnn_kernel *kernel, const struct glcnn_training_desc
 GLCNN_API glcnn_status glcnn_kernel_set_training_channels(glcnn_kernel *kernel, uint32_t first,
                                                           uint32_t count);
 
+/* Has a layer compute with its weights rounded, as a runtime of int8 has them: to whole multiples of a scale, each of
+ * `scales` equal parts of the vector by its own. With as many as output channels, whose weights lie one after
+ * the other, it is
+ *   rounded(k, i) = scale(k) round(weights(k, i) / scale(k)),  scale(k) = max over i of |weights(k, i)| / levels,
+ * 1 / levels where all are 0, with ties to even: fake quantisation, symmetric, of 127 levels in int8. The vector itself
+ * stays as it is, and so does the gradient for it, which is that of the rounded weights (the straight-through estimator).
+ * levels 0: not rounded, the default. It holds for encodes from then on, of graphs for what is compiled from then on;
+ * gradients that a graph makes of the layer go by it too. No file has it, and a copy of the kernel does not round.
+ * Errors: GLCNN_INVALID_ARGUMENT for a kernel without weights, for more levels than GLCNN_WEIGHT_LEVELS_MAX and for no
+ * scale; an encode refuses scales that do not divide the weights. */
+#define GLCNN_WEIGHT_LEVELS_MAX 32767
+GLCNN_API glcnn_status glcnn_kernel_set_weight_rounding(glcnn_kernel *kernel, uint32_t levels,
+                                                        uint32_t scales);
+
 /* glcnn_kernel_set_training for every filter node of the network that has weights, no data source and
  * a training style other than none: a layer of that style is frozen, and needs no memory of an
  * optimizer. Batch and instance normalisations whose channels are not known get them from the filters

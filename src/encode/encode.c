@@ -9,6 +9,7 @@
 
 #include "encode/encode.h"
 #include "encode/observer.h"
+#include "encode/rounded_weights.h"
 #include "encode/tune.h"
 #include "image/image.h"
 #include "record/program.h"
@@ -60,10 +61,13 @@ static void plan_result(struct call *call, struct plan *plan)
     if (call->arguments.destination && covers_destination(call) && fuse_result(call, plan))
         return;
     struct tuned tuned;
+    struct operation operation = call->operation;
+    const struct glcnn_kernel *lender = call->settings->vectors_of;
     plan_fill(call, plan);
     tune(&call->operation, plan, &tuned);
+    plan_rounded_weights(plan, lender ? lender : call->kernel, &operation);
     if (plan->status == GLCNN_SUCCESS)
-        call->kernel->descriptor->plan(&call->operation, plan);
+        call->kernel->descriptor->plan(&operation, plan);
     plan->tuned = NULL;
 }
 

@@ -8,6 +8,11 @@
 
 #include "encode/descriptor.h"
 
+/* Rounding of weights: `scales` parts, each of whose largest is `levels` steps. levels 0: none. */
+struct weight_rounding {
+    uint32_t levels, scales;
+};
+
 struct glcnn_kernel {
     struct glcnn_device *device;
     int references;
@@ -19,8 +24,9 @@ struct glcnn_kernel {
     struct glcnn_buffer *vectors[MAX_ARGUMENTS]; /* made at first need */
     uint32_t encode_count;                       /* encodes so far */
     struct channel_range trainable;              /* output channels that graphs train */
-    struct data_source *data_source;             /* NULL: none */
-    char *label, *display_name;                  /* NULL without a label */
+    struct weight_rounding weight_rounding;
+    struct data_source *data_source; /* NULL: none */
+    char *label, *display_name;      /* NULL without a label */
 };
 
 struct glcnn_kernel *kernel_retain(struct glcnn_kernel *kernel);

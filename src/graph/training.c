@@ -285,6 +285,26 @@ glcnn_status glcnn_kernel_set_training_channels(glcnn_kernel *kernel, uint32_t f
     return GLCNN_SUCCESS;
 }
 
+glcnn_status glcnn_kernel_set_weight_rounding(glcnn_kernel *kernel, uint32_t levels,
+                                              uint32_t scales)
+{
+    if (!kernel)
+        return GLCNN_INVALID_ARGUMENT;
+    const int index = kernel_kept_argument(kernel, "weights");
+    if (index < 0)
+        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
+                           "%s: glcnn_kernel_set_weight_rounding: it has no vector \"weights\"; "
+                           "convolutions and fully connected layers have one",
+                           kernel_display_name(kernel));
+    if (levels > GLCNN_WEIGHT_LEVELS_MAX || (levels > 0 && scales == 0))
+        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
+                           "%s: glcnn_kernel_set_weight_rounding: %u levels and %u scales; "
+                           "expected up to %d levels, and a scale or more",
+                           kernel_display_name(kernel), levels, scales, GLCNN_WEIGHT_LEVELS_MAX);
+    kernel->weight_rounding = (struct weight_rounding){levels, levels > 0 ? scales : 0};
+    return GLCNN_SUCCESS;
+}
+
 /* ---- Networks ---- */
 
 static uint32_t read_channels(const struct glcnn_source_properties *source, uint32_t channels)

@@ -1013,6 +1013,149 @@ static void test_channels_of_results_are_known(void)
     glcnn_network_destroy(&net);
 }
 
+/* ---- Rounded weights ---- */
+
+/* Layers of each kind: of all channels, of groups, turned about, and connected. */
+struct rounding_network {
+    glcnn_network *net;
+    glcnn_image_node *layers[5];
+    glcnn_filter_node *loss;
+};
+
+static const uint32_t scales_of[5] = {4, 8, 1, 6, CNN_CLASSES};
+
+static struct rounding_network make_rounding_network(void)
+{
+    struct rounding_network n = {.net = make_network()};
+    glcnn_image_node *x = make_input(n.net, "images"), *labels = make_input(n.net, "labels");
+    static const char *const layers[][2] = {
+        {"convolution", "kernel_width=3 kernel_height=3 input_feature_channels=1 "
+                        "output_feature_channels=4"},
+        {"convolution", "kernel_width=3 kernel_height=3 input_feature_channels=4 "
+                        "output_feature_channels=8 groups=4 stride_in_pixels_x=2 "
+                        "stride_in_pixels_y=2"},
+        {"convolution_transpose", "kernel_width=3 kernel_height=2 input_feature_channels=8 "
+                                  "output_feature_channels=6 groups=2"},
+        {"convolution", "kernel_width=1 kernel_height=1 input_feature_channels=6 "
+                        "output_feature_channels=6"},
+        {"fully_connected", "kernel_width=6 kernel_height=6 input_feature_channels=6 "
+                            "output_feature_channels=5"}};
+    for (size_t i = 0; i < 5; i++)
+        n.layers[i] = x = glcnn_node(x, layers[i][0], layers[i][1]);
+    n.loss = glcnn_loss_node(x, labels, NULL, GLCNN_LOSS_TYPE_SOFT_MAX_CROSS_ENTROPY,
+                             GLCNN_REDUCTION_TYPE_SUM);
+    set_weights(n.net, 7);
+    return n;
+}
+
+/* As the header has it, in double precision. */
+static void round_weights(glcnn_kernel *kernel, uint32_t scales)
+{
+    glcnn_buffer *buffer = glcnn_kernel_vector(kernel, "weights");
+    float *w = vector_values(buffer);
+    const size_t each = vector_count(buffer) / scales;
+    for (size_t k = 0; k < scales; k++) {
+        double largest = 0;
+        for (size_t i = k * each; i < (k + 1) * each; i++)
+            largest = fmax(largest, fabs((double)w[i]));
+        const double scale = (double)(float)(largest > 0 ? largest / 127 : 1 / 127.0);
+        for (size_t i = k * each; i < (k + 1) * each; i++)
+            w[i] = (float)(scale * nearbyint((double)w[i] / scale));
+    }
+    GOOD(glcnn_kernel_set_vector(kernel, "weights", w, each * scales));
+    free(w);
+}
+
+/* Losses of a step, and how it changes the weights of each layer. */
+static float *step_rounded(const struct rounding_network *n, float *changes[5])
+{
+    glcnn_image *sources[2];
+    float *before[5];
+    glcnn_graph *graph = NULL;
+    glcnn_kernel *optimizer = NULL;
+    make_cnn_sources(BATCH, sources);
+    for (size_t i = 0; i < 5; i++)
+        before[i] = vector_values(glcnn_kernel_vector(kernel_of(n->layers[i]), "weights"));
+    GOOD_FATAL(glcnn_optimizer_stochastic_gradient_descent_create(device, 0.05f, &optimizer));
+    GOOD_FATAL(glcnn_training_graph_create(n->loss, optimizer, NULL, &graph));
+    run_graph(graph, sources);
+    float *losses = result_values(graph, glcnn_filter_node_loss(n->loss));
+    for (size_t i = 0; i < 5; i++) {
+        glcnn_buffer *buffer = glcnn_kernel_vector(kernel_of(n->layers[i]), "weights");
+        changes[i] = vector_values(buffer);
+        for (size_t k = 0; k < vector_count(buffer); k++)
+            changes[i][k] -= before[i][k];
+        free(before[i]);
+    }
+    glcnn_kernel_destroy(&optimizer);
+    glcnn_graph_destroy(&graph);
+    destroy_images(sources, 2);
+    return losses;
+}
+
+static double largest_difference(const float *a, const float *b, size_t count)
+{
+    double largest = 0;
+    for (size_t i = 0; i < count; i++)
+        largest = fmax(largest, fabs((double)a[i] - (double)b[i]));
+    return largest;
+}
+
+/* The network of rounded weights computes, and passes back, what one whose vectors are rounded does. */
+static void test_rounded_weights_train_straight_through(void)
+{
+    struct rounding_network all[3];
+    float *losses[3], *changes[3][5];
+    for (size_t k = 0; k < 3; k++) {
+        all[k] = make_rounding_network();
+        for (size_t i = 0; i < 5; i++) {
+            if (k == 1)
+                GOOD(glcnn_kernel_set_weight_rounding(kernel_of(all[k].layers[i]), 127,
+                                                      scales_of[i]));
+            if (k == 2)
+                round_weights(kernel_of(all[k].layers[i]), scales_of[i]);
+        }
+        losses[k] = step_rounded(&all[k], changes[k]);
+    }
+    CU_ASSERT(arrays_near(losses[1], losses[2], BATCH, 1e-5));
+    CU_ASSERT(largest_difference(losses[1], losses[0], BATCH) > 1e-4);
+    for (size_t i = 0; i < 5; i++) {
+        const size_t count =
+            vector_count(glcnn_kernel_vector(kernel_of(all[0].layers[i]), "weights"));
+        CU_ASSERT(arrays_near(changes[1][i], changes[2][i], count, 1e-5));
+        CU_ASSERT(largest_difference(changes[1][i], changes[0][i], count) > 1e-5);
+        for (size_t k = 0; k < 3; k++)
+            free(changes[k][i]);
+    }
+    for (size_t k = 0; k < 3; k++) {
+        free(losses[k]);
+        glcnn_network_destroy(&all[k].net);
+    }
+}
+
+static void test_wrong_rounding_is_refused(void)
+{
+    struct rounding_network n = make_rounding_network();
+    glcnn_kernel *kernel = kernel_of(n.layers[0]), *pooling = make_kernel("pooling_max");
+    REFUSED(INVALID, glcnn_kernel_set_weight_rounding(pooling, 127, 4));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), "no vector \"weights\""));
+    REFUSED(INVALID, glcnn_kernel_set_weight_rounding(kernel, 32768, 4));
+    REFUSED(INVALID, glcnn_kernel_set_weight_rounding(kernel, 127, 0));
+    CU_ASSERT_EQUAL(glcnn_kernel_set_weight_rounding(NULL, 127, 4), INVALID);
+    GOOD(glcnn_kernel_set_weight_rounding(kernel, 0, 0));
+    GOOD(glcnn_kernel_set_weight_rounding(kernel, 127, 5));
+    glcnn_image *sources[2];
+    make_cnn_sources(BATCH, sources);
+    glcnn_graph *graph = graph_of(n.layers[0]);
+    REFUSED(INVALID, glcnn_graph_execute(graph, sources, NULL, NULL));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(glcnn_device_error(device), "36 weights are to be rounded by 5 scales"));
+    glcnn_graph_destroy(&graph);
+    destroy_images(sources, 2);
+    glcnn_kernel_destroy(&pooling);
+    glcnn_network_destroy(&n.net);
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
@@ -1035,6 +1178,8 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_dropout_is_not_split),
         UNIT_TEST(test_instance_normalisation_sums_all_parts),
         UNIT_TEST(test_channels_of_results_are_known),
+        UNIT_TEST(test_rounded_weights_train_straight_through),
+        UNIT_TEST(test_wrong_rounding_is_refused),
         CU_TEST_INFO_NULL,
     };
     return fixture_run("graph training", tests, argc, argv);
