@@ -64,7 +64,8 @@ struct glcnn_export_options {
     bool
         is_blue_first; /* of UNIT and BYTES, with three channels: blue, green, red; otherwise red comes first */
     /* Labelled pictures (glcnn/data.h), for a file in int8 (glcnn/onnx.h); NULL: it is in float32. Ranges are those
-     * on the training part. An imported model leaves as the network that it is here, not with its own operators.
+     * that the network was trained to be int8 by ("quantise" of glcnn/train.h), unless int8_pictures or int8_percentile
+     * is set, and of others those on the training part. An imported model leaves as the network that it is here, not with its own operators.
      * The text says how well the network does on the test part (the validation part where there is none) in float32
      * and in int8, its arithmetic made on the device, and which layers' results are off most. */
     const char *int8_data;

@@ -96,14 +96,8 @@ static glcnn_status find_ends(struct leaving *l, char error[GLCNN_ERROR_LENGTH])
     const struct task *task = task_of(&l->saved->form);
     if (task->layout)
         l->layout = task->layout(&l->saved->form);
-    if (task->find_ends) {
-        l->end_count = task->find_ends(l->model, l->ends, error);
-        return l->end_count > 0 ? read_units(l, error) : GLCNN_UNSUPPORTED;
-    }
-    l->ends[0].node = task->answer ? l->model->scores : l->model->probabilities;
-    snprintf(l->ends[0].name, sizeof l->ends[0].name, "%s", task->output);
-    l->end_count = 1;
-    return GLCNN_SUCCESS;
+    l->end_count = task_find_ends(l->model, l->ends, error);
+    return l->end_count > 0 ? read_units(l, error) : GLCNN_UNSUPPORTED;
 }
 
 /* The file of an imported model knows nothing of what a task has added: its ends are others then, as those of numbers

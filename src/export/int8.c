@@ -10,8 +10,7 @@
 #include "own_file.h"
 #include "task/trained.h"
 
-#define PICTURES 256 /* that ranges are measured on */
-#define SHOWN    5   /* layers */
+#define SHOWN 5 /* layers */
 
 /* ---- How well a file does ---- */
 
@@ -94,6 +93,13 @@ static glcnn_status describe_layers(const struct glcnn_onnx_quantization *q, con
     return GLCNN_SUCCESS;
 }
 
+/* Are the ranges those of training with --quantise? Asking for pictures or a share of numbers asks for others. */
+static bool are_trained(const struct leaving *l)
+{
+    const struct glcnn_export_options *o = l->options;
+    return l->saved->bytes[SAVED_RANGES].bytes && o->int8_pictures == 0 && o->int8_percentile <= 0;
+}
+
 static void describe(const struct leaving *l, const struct range_pictures *from,
                      const struct glcnn_onnx_quantization *q, const struct measured measured[2],
                      struct text *text)
@@ -101,10 +107,16 @@ static void describe(const struct leaving *l, const struct range_pictures *from,
     const glcnn_data_part part = measured[0].part;
     const uint32_t all = from->pictures->info->counts[GLCNN_DATA_PART_TRAINING];
     text_show(text, "%s", q->notes);
-    text_show(text, "int8, by the ranges of %zu values on %u pictures", q->range_count,
-              from->count < all ? from->count : all);
-    if (from->percentile < 100)
+    if (are_trained(l))
+        text_show(text, "int8, by the ranges of %zu values that the network was trained for",
+                  q->range_count);
+    else
+        text_show(text, "int8, by the ranges of %zu values on %u pictures", q->range_count,
+                  from->count < all ? from->count : all);
+    if (!are_trained(l) && from->percentile < 100)
         text_show(text, ", of which %g %% lie within", from->percentile);
+    if (are_trained(l) && l->options->int8_small_weights)
+        text_show(text, ", and for weights within -127 .. 127, not within -63 .. 63");
     text_show(text, "\n%s of %llu pictures, %s: %.4f in float32, %.4f in int8\n",
               task_of(&l->saved->form)->info.measure, (unsigned long long)measured[0].count,
               part == GLCNN_DATA_PART_TRAINING ? "those of training" : glcnn_data_part_name(part),
@@ -188,15 +200,17 @@ static glcnn_status make(const struct leaving *l, const struct pictures *picture
 {
     glcnn_device *device = glcnn_network_device(l->network);
     const struct glcnn_export_options *o = l->options;
-    const struct range_pictures from = {.pictures = pictures,
-                                        .saved = l->saved,
-                                        .count = o->int8_pictures ? o->int8_pictures : PICTURES,
-                                        .percentile =
-                                            o->int8_percentile > 0 ? o->int8_percentile : 100};
+    const struct range_pictures from = {
+        .pictures = pictures,
+        .saved = l->saved,
+        .count = o->int8_pictures ? o->int8_pictures : INT8_PICTURES,
+        .percentile = o->int8_percentile > 0 ? o->int8_percentile : 100};
     if (o->int8_small_weights)
         q->largest_weight = 63;
     glcnn_status status = GLCNN_SUCCESS;
-    if (!ranges_measure(device, &from, q, error))
+    if (are_trained(l) && !ranges_read(&l->saved->bytes[SAVED_RANGES], q, error))
+        status = GLCNN_MALFORMED_DATA;
+    else if (!are_trained(l) && !ranges_measure(device, &from, q, error))
         status = glcnn_device_is_lost(device) ? GLCNN_DEVICE_LOST : GLCNN_INVALID_STATE;
     if (status == GLCNN_SUCCESS)
         status = judge(l, device, &from, q, text, error);

@@ -25,7 +25,7 @@ static bool add_losses(struct model *model, uint32_t batch)
 {
     const struct task *task = task_of(&model->form);
     if (!model->probabilities)
-        model->probabilities = task->answer(model);
+        model->probabilities = task->answer ? task->answer(model) : model->scores;
     return task->losses[model->form.loss].add(model, batch);
 }
 
@@ -302,7 +302,7 @@ glcnn_kernel *model_trained_kernel(const glcnn_network *network, size_t filter)
 struct copying {
     const struct model *whole;
     struct model *part;
-    bool drops;
+    const struct model_part *what;
     glcnn_image_node **of, **to, **needed;
     size_t count, needed_count;
 };
@@ -324,7 +324,7 @@ static void note_copy(struct copying *c, glcnn_image_node *of, glcnn_image_node 
 static glcnn_image_node *copy_filter(struct copying *c, glcnn_filter_node *filter,
                                      glcnn_image_node *const *sources, size_t count)
 {
-    if (!c->drops && model_filter_drops(filter))
+    if (!c->what->drops && model_filter_drops(filter))
         return sources[0];
     glcnn_filter_node *copy = glcnn_filter_node_create_with_kernel(
         c->part->network, glcnn_filter_node_kernel(filter), sources, count);
@@ -336,6 +336,20 @@ static glcnn_image_node *copy_filter(struct copying *c, glcnn_filter_node *filte
     glcnn_image_node_set_format(to, glcnn_image_node_format(of));
     glcnn_image_node_set_stop_gradient(to, glcnn_image_node_stop_gradient(of));
     return to;
+}
+
+/* The image as readers see it: rounded where the part is to have it so. `label` NULL: it is the model's own. NULL: it
+ * could not be made. */
+static glcnn_image_node *round_image(const struct copying *c, const char *label,
+                                     glcnn_image_node *image)
+{
+    for (size_t i = 0; image && i < c->what->rounding_count; i++) {
+        const struct model_rounding *r = &c->what->roundings[i];
+        if (label ? r->label && strcmp(r->label, label) == 0 : !r->label)
+            return glcnn_neuron_fake_quantization_node(
+                image, r->scale, (float)(-128 - r->zero_point), (float)(127 - r->zero_point));
+    }
+    return image;
 }
 
 static bool is_needed(const struct copying *c, const glcnn_image_node *image)
@@ -381,6 +395,7 @@ static bool copy_next(struct copying *c, glcnn_filter_node *filter)
             break;
     glcnn_image_node *copy = known == count ? copy_filter(c, filter, sources, count) : NULL;
     free(sources);
+    copy = round_image(c, glcnn_filter_node_label(filter), copy);
     if (copy)
         note_copy(c, glcnn_filter_node_result(filter), copy);
     return known < count || copy;
@@ -400,9 +415,10 @@ static bool copy_filters(struct copying *c, glcnn_image_node *to)
     return copied && copy_of(c, to);
 }
 
-static bool make_part(struct copying *c, const struct model_part *what, uint32_t batch)
+static bool make_part(struct copying *c, uint32_t batch)
 {
     struct model *part = c->part;
+    const struct model_part *what = c->what;
     glcnn_image_node *to = what->to ? what->to : c->whole->scores;
     size_t images = 1;
     while (glcnn_network_image(c->whole->network, images))
@@ -413,7 +429,7 @@ static bool make_part(struct copying *c, const struct model_part *what, uint32_t
     if (!c->of || !c->to || !c->needed || !good(glcnn_network_create(part->device, &part->network)))
         return false;
     part->image = glcnn_image_node_create(part->network, "image");
-    note_copy(c, what->from ? what->from : c->whole->image, part->image);
+    note_copy(c, what->from ? what->from : c->whole->image, round_image(c, NULL, part->image));
     find_needed(c, to);
     if (!copy_filters(c, to))
         return false;
@@ -428,9 +444,9 @@ static bool make_part(struct copying *c, const struct model_part *what, uint32_t
 bool model_create_part(const struct model *whole, const struct model_part *what, uint32_t batch,
                        struct model *part)
 {
-    struct copying c = {.whole = whole, .part = part, .drops = what->drops};
+    struct copying c = {.whole = whole, .part = part, .what = what};
     *part = (struct model){.form = what->form, .device = whole->device};
-    bool made = make_part(&c, what, batch);
+    bool made = make_part(&c, batch);
     free(c.of);
     free(c.to);
     free(c.needed);

@@ -96,12 +96,21 @@ extern const char *const model_vectors[MODEL_VECTORS];
  * NULL. */
 glcnn_kernel *model_trained_kernel(const glcnn_network *network, size_t filter);
 
+/* Where a value becomes int8, rounded to whole multiples of a scale and held within what 8 bits hold. */
+struct model_rounding {
+    const char *label; /* of the filter that makes it; NULL: it is the model's image */
+    float scale;
+    int32_t zero_point;
+};
+
 /* A part of a model as a model of its own, with the same kernels: weights trained in one are those of
  * the other. */
 struct model_part {
     glcnn_image_node *from, *to; /* images of the model; from NULL: its own; to NULL: its scores */
     struct form form;            /* of `from`, with the values of `to` in place of classes */
     bool drops;                  /* with dropout, as in training */
+    const struct model_rounding *roundings; /* rounding_count of them */
+    size_t rounding_count;
 };
 /* The part has the filters alone that `to` is made of. With `to` it has neither labels nor loss, and its
  * probabilities are that image. `whole` must outlive the part. */

@@ -120,9 +120,9 @@ static bool read_lists(const struct glcnn_checkpoint_metadata *m, struct saved *
 
 /* ---- Reading ---- */
 
-static const char *const bytes_names[SAVED_BYTES] = {GLCNN_CHECKPOINT_NETWORK, "glcnn.onnx",
-                                                     "glcnn.onnx.record",      SAVED_BANK_NAME,
-                                                     "glcnn.trained",          "glcnn.seen"};
+static const char *const bytes_names[SAVED_BYTES] = {
+    GLCNN_CHECKPOINT_NETWORK, "glcnn.onnx", "glcnn.onnx.record", SAVED_BANK_NAME,
+    "glcnn.trained",          "glcnn.seen", "glcnn.int8"};
 
 static bool read_bytes(const char *path, struct saved *saved, char error[GLCNN_ERROR_LENGTH])
 {
@@ -392,6 +392,12 @@ void saved_add_seen(struct saved *saved, const uint8_t *bytes, size_t size)
 {
     saved->bytes[SAVED_SEEN] =
         (struct glcnn_checkpoint_bytes){bytes_names[SAVED_SEEN], size ? bytes : NULL, size};
+}
+
+void saved_add_ranges(struct saved *saved, const char *ranges)
+{
+    saved->bytes[SAVED_RANGES] = (struct glcnn_checkpoint_bytes){
+        bytes_names[SAVED_RANGES], (const uint8_t *)ranges, ranges ? strlen(ranges) : 0};
 }
 
 /* glcnn_checkpoint_save_with_bytes, or glcnn_checkpoint_try_save. */

@@ -18,6 +18,7 @@ enum {
     SAVED_BANK,
     SAVED_TRAINED,
     SAVED_SEEN,
+    SAVED_RANGES,
     SAVED_BYTES
 };
 
@@ -90,6 +91,10 @@ void saved_add_trained(struct saved *saved, const uint8_t *bytes, size_t size);
 
 /* The same of the pictures that it was trained on, as seen_write has them (seen.h). */
 void saved_add_seen(struct saved *saved, const uint8_t *bytes, size_t size);
+
+/* The same of the ranges of values that the network was trained to be int8 by, as ranges_write has them (int8_ranges.h);
+ * NULL: it was not. */
+void saved_add_ranges(struct saved *saved, const char *ranges);
 
 /* Has it forget all of that, a bank of patches too: the network is another than what they are of. */
 void saved_forget(struct saved *saved);

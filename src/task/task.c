@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model.h"
+
 const struct task *task_find(const char *name)
 {
     size_t i = 0;
@@ -51,6 +53,18 @@ const struct task_loss *task_find_loss(const struct task *task, const char *name
         if (strcmp(loss->name, name) == 0)
             return loss;
     return NULL;
+}
+
+uint32_t task_find_ends(const struct model *model, struct task_end ends[TASK_ENDS],
+                        char error[GLCNN_ERROR_LENGTH])
+{
+    const struct task *task = task_of(&model->form);
+    memset(ends, 0, TASK_ENDS * sizeof *ends);
+    if (task->find_ends)
+        return task->find_ends(model, ends, error);
+    ends[0] = (struct task_end){.node = task->answer ? model->scores : model->probabilities};
+    snprintf(ends[0].name, sizeof ends[0].name, "%s", task->output);
+    return 1;
 }
 
 uint32_t task_count_classes(const struct form *form)

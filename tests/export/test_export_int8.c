@@ -9,10 +9,12 @@
 #include <string.h>
 
 #include "export/int8.h"
+#include "export/own_file.h"
+#include "task/int8_model.h"
 #include "task/trained.h"
 #include "tests/data_files.h"
 
-enum { SIDE = 32, EACH = 6 };
+enum { SIDE = 32, EACH = 6, COMPARED = 2 };
 
 static const char *const names[] = {"dark", "light"};
 
@@ -52,11 +54,9 @@ static bool is_good(glcnn_status status, const char *error)
     return status == GLCNN_SUCCESS;
 }
 
-/* The model is evaluated, as its first execution makes its vectors. */
-static glcnn_model *make(const char *task, const char *data)
+static glcnn_model *create(const char *task)
 {
     char error[GLCNN_ERROR_LENGTH] = "";
-    const struct glcnn_evaluation *evaluation;
     glcnn_model *model = NULL;
     const struct glcnn_model_parameters parameters = {.task = task,
                                                       .net = "small",
@@ -67,6 +67,15 @@ static glcnn_model *make(const char *task, const char *data)
                                                       .class_count = 2,
                                                       .seed = 3};
     CU_ASSERT_TRUE_FATAL(is_good(glcnn_model_create(device, &parameters, &model, error), error));
+    return model;
+}
+
+/* The model is evaluated, as its first execution makes its vectors. */
+static glcnn_model *make(const char *task, const char *data)
+{
+    char error[GLCNN_ERROR_LENGTH] = "";
+    const struct glcnn_evaluation *evaluation;
+    glcnn_model *model = create(task);
     CU_ASSERT_TRUE_FATAL(
         is_good(glcnn_model_evaluate(model, data, NULL, &evaluation, error), error));
     return model;
@@ -237,6 +246,124 @@ static void ranges_are_those_of_the_values(void)
     glcnn_model_destroy(&model);
 }
 
+/* ---- Training for int8 ---- */
+
+/* What the network answers on noise, one after the other. */
+static float *answers(struct model *model, size_t *count)
+{
+    struct runner runner;
+    float images[COMPARED * 3 * SIDE * SIDE];
+    uint32_t seed = 11;
+    for (size_t i = 0; i < sizeof images / sizeof *images; i++)
+        images[i] = noise(&seed) / 2 + 0.5f;
+    CU_ASSERT_TRUE_FATAL(runner_create_inference(model, COMPARED, 0, &runner));
+    *count = runner.values * COMPARED;
+    float *values = malloc(*count * sizeof *values);
+    CU_ASSERT_TRUE_FATAL(runner_run(&runner, images, NULL, values));
+    runner_destroy(&runner);
+    return values;
+}
+
+/* The answers of the file that is read again. */
+static float *file_answers(const struct saved *saved, const uint8_t *bytes, size_t size,
+                           size_t *count)
+{
+    char error[GLCNN_ERROR_LENGTH] = "";
+    const float units[4] = {1, 1};
+    const struct own_file own = {.is_own = true, .saved = *saved, .units = (float *)units};
+    struct glcnn_onnx_record *record = NULL;
+    glcnn_network *network = NULL;
+    struct model model;
+    CU_ASSERT_TRUE_FATAL(
+        is_good(glcnn_onnx_read(device, bytes, size, NULL, &network, &record, error), error));
+    CU_ASSERT_TRUE_FATAL(own_file_join(&own, record, error));
+    CU_ASSERT_TRUE_FATAL(model_open(network, &saved->form, COMPARED, &model, error));
+    float *values = answers(&model, count);
+    glcnn_onnx_record_destroy(&record);
+    model_destroy(&model);
+    return values;
+}
+
+static double distance(const float *a, const float *b, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += pow((double)a[i] - (double)b[i], 2);
+    return sqrt(sum / (double)count);
+}
+
+/* Ranges from a model file are those that were measured. */
+static void ranges_go_through_a_file(struct glcnn_onnx_quantization *q)
+{
+    char error[GLCNN_ERROR_LENGTH] = "", *text = ranges_write(q);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    const struct glcnn_checkpoint_bytes bytes = {"", (const uint8_t *)text, strlen(text)};
+    struct glcnn_onnx_range *all = malloc(q->range_count * sizeof *all);
+    memcpy(all, q->ranges, q->range_count * sizeof *all);
+    for (size_t i = 0; i < q->range_count; i++)
+        q->ranges[i].least = q->ranges[i].most = 0;
+    CU_ASSERT_TRUE(ranges_read(&bytes, q, error));
+    for (size_t i = 0; i < q->range_count; i++)
+        CU_ASSERT_TRUE(q->ranges[i].least == all[i].least && q->ranges[i].most == all[i].most);
+    const struct glcnn_checkpoint_bytes cut = {"", (const uint8_t *)text, strlen(text) / 2};
+    CU_ASSERT_FALSE(ranges_read(&cut, q, error));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "have none of"));
+    memcpy(q->ranges, all, q->range_count * sizeof *all);
+    free(all);
+    free(text);
+}
+
+static bool resizes(const char *task)
+{
+    return strcmp(task, "segment") == 0 || strcmp(task, "keypoints") == 0;
+}
+
+static void check_task(const struct pictures *pictures, const char *task)
+{
+    char error[GLCNN_ERROR_LENGTH] = "";
+    struct glcnn_onnx_quantization *q = NULL;
+    uint8_t *bytes = NULL;
+    size_t size, count;
+    struct model rounded;
+    glcnn_model *model = create(task);
+    const struct range_pictures from = {pictures, &model->saved, EACH, 100};
+    float *real = answers(&model->model, &count);
+    if (!int8_prepare(&model->model, &q, error))
+        printf("\n    %s: %s", task, error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(q);
+    CU_ASSERT_TRUE_FATAL(ranges_measure(device, &from, q, error));
+    ranges_go_through_a_file(q);
+    CU_ASSERT_TRUE_FATAL(is_good(glcnn_onnx_quantize(q, &bytes, &size, error), error));
+    float *whole = file_answers(&model->saved, bytes, size, &count);
+    CU_ASSERT_TRUE_FATAL(int8_model_create(&model->model, q, COMPARED, &rounded, error));
+    float *trained = answers(&rounded, &count);
+    /* Means of two or four pixels are often half a step apart from whole ones: what is resized rounds either way. */
+    const double off = distance(trained, whole, count), rounding = distance(real, whole, count);
+    CU_ASSERT_TRUE(off <= (resizes(task) ? rounding : rounding / 1000));
+    free(real);
+    free(whole);
+    free(trained);
+    model_destroy(&rounded);
+    glcnn_onnx_destroy(bytes);
+    glcnn_onnx_quantization_destroy(&q);
+    glcnn_model_destroy(&model);
+}
+
+/* The model that trains for int8 answers as the exported file does, for each task that there is. */
+static void trained_for_int8_is_the_file(void)
+{
+    char data[512], error[GLCNN_ERROR_LENGTH] = "";
+    write_data();
+    snprintf(data, sizeof data, "%s", data_path("classes"));
+    const struct pictures_options what = {
+        .path = data, .task = &task_classify, .width = SIDE, .height = SIDE, .channels = 3};
+    struct pictures pictures;
+    CU_ASSERT_TRUE_FATAL(pictures_open(&what, &pictures, error));
+    for (size_t i = 0; glcnn_task_at(i); i++)
+        check_task(&pictures, glcnn_task_at(i)->name);
+    pictures_close(&pictures);
+}
+
 static void wrong_options_are_refused(void)
 {
     char data[512], error[GLCNN_ERROR_LENGTH] = "";
@@ -255,10 +382,10 @@ static void wrong_options_are_refused(void)
 
 int main(int argc, char *argv[])
 {
-    static CU_TestInfo tests[] = {UNIT_TEST(classifiers_leave_in_int8),
-                                  UNIT_TEST(detectors_leave_in_int8),
-                                  UNIT_TEST(ranges_are_those_of_the_values),
-                                  UNIT_TEST(wrong_options_are_refused), CU_TEST_INFO_NULL};
+    static CU_TestInfo tests[] = {
+        UNIT_TEST(classifiers_leave_in_int8),      UNIT_TEST(detectors_leave_in_int8),
+        UNIT_TEST(ranges_are_those_of_the_values), UNIT_TEST(trained_for_int8_is_the_file),
+        UNIT_TEST(wrong_options_are_refused),      CU_TEST_INFO_NULL};
     const int status = fixture_run("export_int8", tests, argc, argv);
     data_remove_folder();
     return status;

@@ -8,7 +8,9 @@
 #include <glcnn/graph.h>
 #include <glcnn/kernels/slice.h>
 
-#include "int8.h"
+#include "int8_ranges.h"
+
+#include "json_text.h"
 
 #define BATCH    8
 #define COMPARED 4 /* pictures */
@@ -480,5 +482,57 @@ bool ranges_compare(glcnn_device *device, const struct range_pictures *from,
     free(ends);
     free(real);
     free(whole);
+    return good;
+}
+
+/* ---- In a model file ---- */
+
+/* {"NODE": [least, most], ...}; of an input of the model the node is "". */
+static const char *key_of(const struct glcnn_onnx_range *range)
+{
+    return range->node ? range->node : "";
+}
+
+char *ranges_write(const struct glcnn_onnx_quantization *q)
+{
+    cJSON *all = cJSON_CreateObject();
+    bool good = all;
+    for (size_t i = 0; good && i < q->range_count; i++) {
+        cJSON *pair = cJSON_AddArrayToObject(all, key_of(&q->ranges[i]));
+        good = pair && cJSON_AddItemToArray(pair, cJSON_CreateNumber((double)q->ranges[i].least)) &&
+               cJSON_AddItemToArray(pair, cJSON_CreateNumber((double)q->ranges[i].most));
+    }
+    if (good)
+        return json_text(all, false);
+    cJSON_Delete(all);
+    return NULL;
+}
+
+static bool read_pair(const cJSON *pair, struct glcnn_onnx_range *range)
+{
+    const cJSON *least = cJSON_GetArrayItem(pair, 0), *most = cJSON_GetArrayItem(pair, 1);
+    if (!cJSON_IsNumber(least) || !cJSON_IsNumber(most))
+        return false;
+    range->least = (float)least->valuedouble;
+    range->most = (float)most->valuedouble;
+    return isfinite(range->least) && isfinite(range->most) && range->least <= range->most;
+}
+
+bool ranges_read(const struct glcnn_checkpoint_bytes *text, struct glcnn_onnx_quantization *q,
+                 char error[GLCNN_ERROR_LENGTH])
+{
+    bool good = true;
+    cJSON *all = cJSON_ParseWithLength((const char *)text->bytes, text->size);
+    for (size_t i = 0; good && i < q->range_count; i++) {
+        struct glcnn_onnx_range *range = &q->ranges[i];
+        good = read_pair(cJSON_GetObjectItemCaseSensitive(all, key_of(range)), range);
+        if (!good)
+            snprintf(
+                error, GLCNN_ERROR_LENGTH,
+                "the ranges that the network was trained to be int8 by have none of \"%.80s\", "
+                "or a wrong one",
+                range->name);
+    }
+    cJSON_Delete(all);
     return good;
 }
