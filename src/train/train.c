@@ -407,6 +407,9 @@ static glcnn_status phase_step(glcnn_trainer *s)
     uint32_t right = 0;
     const size_t images = (size_t)settings_step_images(&s->settings);
     struct glcnn_train_event event = make_event(s, GLCNN_TRAIN_STEP);
+    const glcnn_status status = session_quantise(s);
+    if (status != GLCNN_SUCCESS)
+        return status;
     s->found = (struct best){.epoch = 0};
     event.begun = seconds_now();
     if (!session_step(s, &s->model, &s->trainer, s->training, s->step, &loss, &right, error))
@@ -550,6 +553,8 @@ static glcnn_status phase_conclude(glcnn_trainer *s)
     char best[TASK_MEASURED];
     s->phase = PHASE_END;
     glcnn_status status = s->ends ? GLCNN_SUCCESS : session_conclude(s);
+    if (!s->ends)
+        session_tell_quantised(s);
     if (has_lost_patience(s))
         events_note(s->events, "\nstopped: no better %s in %" PRIu64 " epochs",
                     task_ranked(s->settings.task), s->settings.patience);

@@ -268,7 +268,9 @@ void session_end(glcnn_trainer *s)
     runner_destroy(&s->trainer);
     runner_destroy(&s->tester);
     frozen_close(&s->frozen);
+    model_destroy(&s->rounded);
     model_destroy(&s->model);
+    free(s->ranges);
     if (!s->keeps_device)
         glcnn_device_destroy(&s->device);
     glcnn_data_loader_destroy(&s->training);

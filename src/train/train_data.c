@@ -160,6 +160,8 @@ static glcnn_status describe_input(glcnn_trainer *s)
     s->pictures.form.loss = (uint32_t)(task_find_loss(t->task, t->loss) - t->task->losses);
     s->described = s->base;
     saved_add_trained(&s->described, NULL, 0);
+    if (t->model) /* this run changes what the ranges are of */
+        saved_add_ranges(&s->described, NULL);
     if (t->model && backbone_serves(&s->base.form, form))
         saved_forget(&s->described);
     s->described.form = *form;

@@ -122,7 +122,7 @@ void session_find_not_finite(glcnn_trainer *s, char clause[GLCNN_ERROR_LENGTH])
     struct runner runner = {.graph = NULL};
     glcnn_data_loader *loader = NULL;
     clause[0] = 0;
-    if (!find_origin(s, &origin) || session_unfreezes_behind(s, origin.step))
+    if (!find_origin(s, &origin) || session_unfreezes_behind(s, origin.step) || s->rounded.network)
         return;
     struct layers layers;
     struct ema ema = {.decay = 0};

@@ -193,8 +193,9 @@ bool session_make_trainer(const glcnn_trainer *s, struct model *model, uint64_t 
 static glcnn_status make_runners(glcnn_trainer *s)
 {
     uint64_t memory = s->settings.memory;
-    return session_make_trainer(s, &s->model, memory, &s->trainer) &&
-                   runner_create_inference(&s->model, s->ranks.share, memory, &s->tester) &&
+    struct model *model = s->rounded.network ? &s->rounded : &s->model;
+    return session_make_trainer(s, model, memory, &s->trainer) &&
+                   runner_create_inference(model, s->ranks.share, memory, &s->tester) &&
                    pictures_take(&s->pictures, &s->described, NULL, 0, &s->tester)
                ? GLCNN_SUCCESS
                : session_fail_device(s);
@@ -267,9 +268,38 @@ static glcnn_status make_split_runners(glcnn_trainer *s)
     return reload(s);
 }
 
-/* Labels that turn with the pictures need the pictures' own size and numbers in each step. */
+/* Labels that turn with the pictures need the pictures' own size and numbers in each step. What frozen layers give is
+ * kept in float32, and so of no use to a model that rounds. */
 glcnn_status session_open_runners(glcnn_trainer *s)
 {
-    return s->layers.cut && !s->settings.task->labels_turn ? make_split_runners(s)
-                                                           : make_runners(s);
+    const glcnn_status status = session_round_model(s);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    return s->layers.cut && !s->settings.task->labels_turn && !s->rounded.network
+               ? make_split_runners(s)
+               : make_runners(s);
+}
+
+static void close_runners(glcnn_trainer *s)
+{
+    runner_destroy(&s->trainer);
+    runner_destroy(&s->tester);
+    frozen_close(&s->frozen);
+    model_destroy(&s->rounded);
+    glcnn_data_loader_destroy(&s->training);
+    glcnn_data_loader_destroy(&s->validation);
+    s->waited = 0;
+}
+
+glcnn_status session_reopen_runners(glcnn_trainer *s, session_change *change)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    if (!session_take_scale(s))
+        return session_fail_device(s);
+    close_runners(s);
+    if ((change && !change(s, error)) || !session_load(s, s->step, false, &s->training, error) ||
+        !session_load_part(s, s->pictures.validation, false, &s->validation, error))
+        return session_fail(s, error);
+    const glcnn_status status = session_open_runners(s);
+    return status == GLCNN_SUCCESS ? session_join_ranks(s) : status;
 }

@@ -88,10 +88,12 @@ struct glcnn_trainer {
     double fixed_rate; /* the learning rate; 0: the schedule's */
     double waited;     /* seconds for training data, up to this epoch */
     struct model model;
-    struct layers layers;     /* those of it that train */
-    struct frozen frozen;     /* the others, where they can be run separately */
-    struct targets targets;   /* that it learns */
-    uint32_t *partners;       /* of keypoints, as the runner has them */
+    struct model rounded;   /* the same as int8 computes it, once that is trained; else all zero */
+    char *ranges;           /* of that, where this run has measured them */
+    struct layers layers;   /* those of it that train */
+    struct frozen frozen;   /* the others, where they can be run separately */
+    struct targets targets; /* that it learns */
+    uint32_t *partners;     /* of keypoints, as the runner has them */
     struct class_match match; /* of --model and the data, where they are for one task */
     struct ema ema;           /* averages, which are what is validated and saved */
     struct runner trainer, tester;
@@ -190,6 +192,11 @@ void session_note_backbone_rate(const glcnn_trainer *s);
 /* The runners that train and validate; frozen layers separately where that helps. */
 glcnn_status session_open_runners(glcnn_trainer *s);
 
+/* Closes the runners and opens others, between two steps; in between `change`, which may be NULL, makes of the model
+ * what they are to run. */
+typedef bool session_change(glcnn_trainer *s, char error[GLCNN_ERROR_LENGTH]);
+glcnn_status session_reopen_runners(glcnn_trainer *s, session_change *change);
+
 /* A model of the session's network with its weights to begin with, its layers chosen, and its
  * optimizer. `tells`: what was read of files is noted. False, and a message, if it fails. */
 bool session_make_model(const glcnn_trainer *s, bool tells, struct model *model,
@@ -212,6 +219,16 @@ const char *session_layers(const glcnn_trainer *s);
 bool session_unfreezes_behind(const glcnn_trainer *s, size_t step);
 /* After the last step of an epoch: lets all layers train where that is due. */
 glcnn_status session_unfreeze(glcnn_trainer *s);
+
+/* ---- Training for int8 (train_quantise.c) ---- */
+
+/* Makes `rounded` of the model where the run trains that: from the last tenth of the steps on, or where the checkpoint
+ * has the ranges that it is rounded by. */
+glcnn_status session_round_model(glcnn_trainer *s);
+/* Before a step: has it, and those that follow, train the rounded model where that is due. */
+glcnn_status session_quantise(glcnn_trainer *s);
+/* Says so where a run that was to round has not come to it. */
+void session_tell_quantised(const glcnn_trainer *s);
 
 /* ---- Targets (train_targets.c) ---- */
 

@@ -79,30 +79,11 @@ static bool remake_model(glcnn_trainer *s, char error[GLCNN_ERROR_LENGTH])
     return true;
 }
 
-static void close_runners(glcnn_trainer *s)
-{
-    runner_destroy(&s->trainer);
-    runner_destroy(&s->tester);
-    frozen_close(&s->frozen);
-    glcnn_data_loader_destroy(&s->training);
-    glcnn_data_loader_destroy(&s->validation);
-    s->waited = 0;
-}
-
 glcnn_status session_unfreeze(glcnn_trainer *s)
 {
-    char error[GLCNN_ERROR_LENGTH];
     if (s->settings.unfreeze_after * s->steps != s->step)
         return GLCNN_SUCCESS;
-    if (!session_take_scale(s))
-        return session_fail_device(s);
-    close_runners(s);
-    if (!remake_model(s, error) || !session_load(s, s->step, false, &s->training, error) ||
-        !session_load_part(s, s->pictures.validation, false, &s->validation, error))
-        return session_fail(s, error);
-    glcnn_status status = session_open_runners(s);
-    if (status == GLCNN_SUCCESS)
-        status = session_join_ranks(s);
+    const glcnn_status status = session_reopen_runners(s, remake_model);
     if (status != GLCNN_SUCCESS)
         return status;
     events_note(s->events, "layers: all %u train from now on\n", s->layers.count);

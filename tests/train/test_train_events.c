@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <glcnn/checkpoint.h>
 #include <glcnn/node.h>
 #include <glcnn/report.h>
 #include <glcnn/task.h>
@@ -42,8 +43,9 @@ static bool write_data(void)
 
 static void remove_data(void)
 {
-    static const char *const names[] = {"train-images-idx3-ubyte", "train-labels-idx1-ubyte",
-                                        "m.safetensors", "m.best.safetensors"};
+    static const char *const names[] = {
+        "train-images-idx3-ubyte", "train-labels-idx1-ubyte", "m.safetensors", "m.best.safetensors",
+        "p.safetensors",           "p.best.safetensors",      "m.features",    "p.features"};
     char path[128];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, names[i]);
@@ -60,6 +62,7 @@ struct run {
     char error[GLCNN_ERROR_LENGTH]; /* of a setting */
     size_t stop_after;              /* steps; 0: it is not stopped */
     size_t steps;
+    bool is_resumed; /* in the midst of an epoch, of which some pictures were shown before */
     char order[256]; /* a letter for each event but notes and remarks */
     struct glcnn_train_event last;
     glcnn_status status;
@@ -89,7 +92,7 @@ static void take(struct run *r, const struct glcnn_train_event *event)
         CU_ASSERT_EQUAL(event->step, r->steps);
         CU_ASSERT_STRING_EQUAL(event->task, "classify");
         CU_ASSERT_TRUE(event->epoch <= event->epochs);
-        CU_ASSERT_EQUAL(event->is_last, event->done == event->images);
+        CU_ASSERT_TRUE(r->is_resumed || event->is_last == (event->done == event->images));
         r->steps++;
         r->loss = event->loss;
         if (r->steps == 1)
@@ -213,6 +216,74 @@ static void a_training_is_destroyed_anywhere(void)
     CU_ASSERT_FALSE(glcnn_device_is_lost(own));
     glcnn_device_destroy(&own);
     free_run(&r);
+}
+
+/* ---- Training for int8 ---- */
+
+/* A run into folder/name, which goes on with what is there where `first` steps were made, and is stopped once `stop`
+ * steps were, where that is not 0. */
+static void train_rounded(const char *name, const char *const more[4], size_t first, size_t stop)
+{
+    struct run *r = make_run();
+    char out[128];
+    snprintf(out, sizeof out, "%s/%s", folder, name);
+    const char *const fresh[] = {"data",  folder,  "net",        "small", "epochs",  "5",
+                                 "batch", "4",     "validation", "0.2",   "augment", "none",
+                                 "force", "1",     "quantise",   "1",     "out",     out,
+                                 more[0], more[1], more[2],      more[3], NULL},
+                      *const resumed[] = {"data", folder, "resume", out, "out", out, NULL};
+    CU_ASSERT_TRUE_FATAL(begin(r, first ? resumed : fresh));
+    r->steps = first;
+    r->is_resumed = first > 0;
+    r->stop_after = stop ? stop - 1 : 0; /* the step that follows is made */
+    run_quietly(r);
+    CU_ASSERT_EQUAL(r->last.status, GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL(r->steps, stop ? stop : 20);
+    free_run(&r);
+}
+
+/* Reads a file of the folder; has it the ranges of int8? */
+static uint8_t *read_file(const char *name, size_t *size, bool *has_ranges)
+{
+    char path[128], error[GLCNN_ERROR_LENGTH];
+    uint8_t *bytes = malloc(1 << 20), *ranges = NULL;
+    size_t count = 0;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "rb");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    *size = fread(bytes, 1, 1 << 20, file);
+    fclose(file);
+    CU_ASSERT_EQUAL(glcnn_checkpoint_read_bytes(path, "glcnn.int8", &ranges, &count, error),
+                    GLCNN_SUCCESS);
+    *has_ranges = ranges;
+    free(ranges);
+    return bytes;
+}
+
+/* Before the last tenth of twenty steps, which begins behind 18, and in it. */
+static void check_resumed(const char *const more[4])
+{
+    size_t size[2];
+    bool has_ranges;
+    train_rounded("m.safetensors", more, 0, 0);
+    uint8_t *whole = read_file("m.safetensors", &size[0], &has_ranges);
+    CU_ASSERT_TRUE(has_ranges);
+    for (size_t stop = 18; stop < 20; stop++) {
+        train_rounded("p.safetensors", more, 0, stop);
+        free(read_file("p.safetensors", &size[1], &has_ranges));
+        CU_ASSERT_EQUAL(has_ranges, stop > 18);
+        train_rounded("p.safetensors", more, stop, 0);
+        uint8_t *parts = read_file("p.safetensors", &size[1], &has_ranges);
+        CU_ASSERT_TRUE(size[0] == size[1] && memcmp(whole, parts, size[0]) == 0);
+        free(parts);
+    }
+    free(whole);
+}
+
+static void a_rounded_training_goes_on_as_it_was(void)
+{
+    check_resumed((const char *const[4]){"ema", "0.9", "precision", "float16"});
+    check_resumed((const char *const[4]){"train", "last"});
 }
 
 static bool is_remarked(struct run *r, const char *words)
@@ -421,6 +492,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(a_stop_ends_after_the_step_and_saves),
                                         UNIT_TEST(a_training_that_cannot_begin_complains_and_ends),
                                         UNIT_TEST(a_training_is_destroyed_anywhere),
+                                        UNIT_TEST(a_rounded_training_goes_on_as_it_was),
                                         UNIT_TEST(files_that_nobody_writes_are_remarked_on),
                                         UNIT_TEST(settings_are_refused_by_name),
                                         UNIT_TEST(a_program_trains_on_images_of_its_own),
