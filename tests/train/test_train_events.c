@@ -451,39 +451,52 @@ static void a_program_trains_on_images_of_its_own(void)
     glcnn_model_destroy(&model);
 }
 
-/* One step of each, on the net that is fastest; what is learned is the test of each task. */
-static void every_task_trains_on_images_of_a_program(void)
+/* One step, on the net that is fastest; what is learned is the test of each task. Where it rounds, the only step is of
+ * the last tenth. */
+static void train_task(const struct glcnn_task_info *task, bool rounds)
 {
     static const char *const names[] = {"nose_x", "nose_y", "tail_x", "tail_y"};
-    const struct glcnn_task_info *task;
-    for (size_t i = 0; (task = glcnn_task_at(i)); i++) {
-        struct run *r = make_run();
-        const struct glcnn_train_event *event;
-        struct glcnn_image_source source = own_source(task->targets, GLCNN_DATA_PART_TRAINING);
-        if (task->targets == GLCNN_DATA_TARGETS_NUMBERS) {
-            source.class_count = 4;
-            source.class_names = names;
-        }
-        r->settings = glcnn_train_settings_create();
-        const char *const settings[] = {"task", task->name, "epochs",     "1",   "batch", "8",
-                                        "seed", "1",        "validation", "0.4", NULL};
-        for (const char *const *s = settings; *s; s += 2)
-            CU_ASSERT_EQUAL(glcnn_train_settings_set(r->settings, s[0], s[1], r->error),
-                            GLCNN_SUCCESS);
-        CU_ASSERT_EQUAL(glcnn_train_settings_set_source(r->settings, &source, r->error),
-                        GLCNN_SUCCESS);
-        CU_ASSERT_EQUAL_FATAL(glcnn_trainer_create(NULL, r->settings, &r->trainer, r->error),
-                              GLCNN_SUCCESS);
-        do {
-            r->status = glcnn_trainer_next(r->trainer, &event);
-            r->steps += event->kind == GLCNN_TRAIN_STEP;
-        } while (event->kind != GLCNN_TRAIN_END);
-        CU_ASSERT_EQUAL(r->status, GLCNN_SUCCESS);
-        CU_ASSERT_EQUAL(r->steps, 1);
-        if (r->status)
-            printf("\n    %s: %s", task->name, event->text);
-        free_run(&r);
+    struct run *r = make_run();
+    const struct glcnn_train_event *event;
+    struct glcnn_image_source source = own_source(task->targets, GLCNN_DATA_PART_TRAINING);
+    if (task->targets == GLCNN_DATA_TARGETS_NUMBERS) {
+        source.class_count = 4;
+        source.class_names = names;
     }
+    r->settings = glcnn_train_settings_create();
+    const char *const settings[] = {
+        "task", task->name, "epochs",           "1", "batch", "8", "seed", "1", "validation",
+        "0.4",  "quantise", rounds ? "1" : "0", NULL};
+    for (const char *const *s = settings; *s; s += 2)
+        CU_ASSERT_EQUAL(glcnn_train_settings_set(r->settings, s[0], s[1], r->error), GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL(glcnn_train_settings_set_source(r->settings, &source, r->error), GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL_FATAL(glcnn_trainer_create(NULL, r->settings, &r->trainer, r->error),
+                          GLCNN_SUCCESS);
+    bool is_told = false;
+    do {
+        r->status = glcnn_trainer_next(r->trainer, &event);
+        r->steps += event->kind == GLCNN_TRAIN_STEP;
+        is_told = is_told || (event->kind == GLCNN_TRAIN_NOTE &&
+                              strstr(event->text, "quantise: from step 1 of 1 on weights and "));
+    } while (event->kind != GLCNN_TRAIN_END);
+    CU_ASSERT_EQUAL(r->status, GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL(r->steps, 1);
+    CU_ASSERT_EQUAL(is_told, rounds);
+    if (r->status)
+        printf("\n    %s: %s", task->name, event->text);
+    free_run(&r);
+}
+
+static void every_task_trains_on_images_of_a_program(void)
+{
+    for (size_t i = 0; glcnn_task_at(i); i++)
+        train_task(glcnn_task_at(i), false);
+}
+
+static void every_task_trains_for_int8(void)
+{
+    for (size_t i = 0; glcnn_task_at(i); i++)
+        train_task(glcnn_task_at(i), true);
 }
 
 int main(int argc, char *argv[])
@@ -497,6 +510,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(settings_are_refused_by_name),
                                         UNIT_TEST(a_program_trains_on_images_of_its_own),
                                         UNIT_TEST(every_task_trains_on_images_of_a_program),
+                                        UNIT_TEST(every_task_trains_for_int8),
                                         CU_TEST_INFO_NULL};
     if (!write_data())
         return EXIT_FAILURE;
