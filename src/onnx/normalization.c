@@ -1,5 +1,6 @@
 /* Normalisations, and soft-max, which is one over channels. */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include <glcnn/kernels/batch_normalization.h>
 #include <glcnn/kernels/convolution.h>
@@ -61,7 +62,6 @@ static bool lower_batch(struct call *call)
            place_give(call, 0, &x->shape, node);
 }
 
-/* Where the pixels of a channel are is all one. */
 /* Gamma and beta that no initialiser has, ones and zeros where a file scales behind the node, do not
  * train. */
 static void freeze_constants(struct call *call, glcnn_image_node *node)
@@ -72,6 +72,7 @@ static void freeze_constants(struct call *call, glcnn_image_node *node)
     op_freeze(node);
 }
 
+/* Where the pixels of a channel are is all one. */
 static bool lower_instance(struct call *call)
 {
     static const char *const names[] = {"gamma", "beta"};
@@ -96,6 +97,24 @@ static bool lower_instance(struct call *call)
 
 /* ---- Over parts of an image ---- */
 
+/* Ones and zeros: without them the network could not be saved before its first image tells how many they are. */
+static bool set_neutral(struct call *call, glcnn_image_node *node, int64_t channels)
+{
+    const size_t count = (size_t)channels;
+    float *values = calloc(count, sizeof *values);
+    if (!values)
+        return onnx_no_memory(call->reader);
+    glcnn_kernel *kernel = glcnn_filter_node_kernel(glcnn_image_node_filter(node));
+    glcnn_status status = glcnn_kernel_set_vector(kernel, "beta", values, count);
+    for (size_t i = 0; i < count; i++)
+        values[i] = 1;
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_kernel_set_vector(kernel, "gamma", values, count);
+    free(values);
+    return status == GLCNN_SUCCESS ||
+           op_fail(call, status, "%s", glcnn_device_error(call->reader->device));
+}
+
 /* The numbers of axes from .. on, together: a channel of an image for each of what is before them. */
 static bool normalize(struct call *call, struct image *image, const struct shape *shape, int from,
                       const char *suffix)
@@ -104,7 +123,7 @@ static bool normalize(struct call *call, struct image *image, const struct shape
         return false;
     image->node = glcnn_instance_normalization_node(image->node,
                                                     attribute_float(call, "epsilon", 1e-5f), NULL);
-    return op_made(call, image->node, suffix);
+    return op_made(call, image->node, suffix) && set_neutral(call, image->node, image->extent[C]);
 }
 
 static bool has_numbers(struct call *call, size_t i, int64_t count)
