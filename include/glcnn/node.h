@@ -166,7 +166,7 @@ GLCNN_API glcnn_image_node *glcnn_network_image(const glcnn_network *network, si
 GLCNN_API glcnn_filter_node *glcnn_network_filter(const glcnn_network *network, size_t index);
 
 /* A number that stays the same as long as nothing is changed of which graphs are made: nodes, their formats, marks and
- * training styles, and their kernels' properties, parameters and data sources. Weights and other vectors do not count,
+ * training styles, and their kernels' properties, parameters, data sources and rounding. Weights and other vectors do not count,
  * which a graph reads when it runs, nor do labels; a gradient node's kernel, which takes over what its forward kernel
  * has whenever it is encoded, counts as a node alone. Whoever keeps a graph makes it anew where the number differs. It
  * is of this process alone. NULL is a network without nodes. Not in MPS. */

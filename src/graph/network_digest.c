@@ -12,6 +12,7 @@ static uint64_t add_kernel(uint64_t digest, const struct glcnn_kernel *kernel)
     digest = ADD(digest, kernel);
     digest = ADD(digest, kernel->properties);
     digest = ADD(digest, kernel->trainable);
+    digest = ADD(digest, kernel->weight_rounding);
     digest = ADD(digest, source);
     return digest_add(digest, kernel->parameters, kernel->descriptor->parameters_size);
 }

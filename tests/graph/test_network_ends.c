@@ -139,7 +139,7 @@ static void test_a_digest_follows_what_graphs_are_made_of(void)
     GOOD(glcnn_filter_node_set_label(glcnn_image_node_filter(layer), "first"));
     GOOD(glcnn_image_node_set_handle(last, "scores"));
     CU_ASSERT_EQUAL(glcnn_network_digest(net), digest);
-    for (int change = 0; change < 7; change++) {
+    for (int change = 0; change < 8; change++) {
         switch (change) {
         case 0:
             glcnn_neuron(kernel_of(last))->neuron.a = 4;
@@ -158,6 +158,9 @@ static void test_a_digest_follows_what_graphs_are_made_of(void)
             break;
         case 5:
             train_network(net, false);
+            break;
+        case 6:
+            GOOD(glcnn_kernel_set_weight_rounding(kernel_of(layer), 127, 2));
             break;
         default:
             glcnn_neuron_linear_node(last, 1, 0);
