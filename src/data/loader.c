@@ -192,7 +192,8 @@ static glcnn_status fill_place(struct worker *w, struct batch *b, uint32_t place
         const struct item *item = &l->part->items[b->indices[place]];
         glcnn_status status = find_values(w, item, &values, error);
         if (status == GLCNN_SUCCESS && l->pixels)
-            status = set_mask(l->set, item->target, b->masks + place * l->pixels, error);
+            status = set_mask(l->set, l->parameters.part, item->target,
+                              b->masks + place * l->pixels, error);
         if (status == GLCNN_SUCCESS)
             write_item(l, item, &values, b, place);
         if (status != GLCNN_MALFORMED_DATA || l->set->parameters.strict)

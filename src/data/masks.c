@@ -282,7 +282,74 @@ uint64_t masks_read_digest(const glcnn_dataset *set, uint32_t index)
     return digest;
 }
 
-static glcnn_status decode(glcnn_dataset *set, uint32_t index, uint8_t *classes, char *error)
+/* ---- Handing over ---- */
+
+static size_t bytes_of(const struct picture_values *v)
+{
+    return (size_t)v->width * v->height;
+}
+
+static void release_handed(struct handed_masks *h, uint32_t i)
+{
+    if (h->items[i].values.values)
+        h->bytes -= bytes_of(&h->items[i].values);
+    free(h->items[i].values.values);
+    h->items[i].values.values = NULL;
+}
+
+void masks_release_handed(struct masks *masks)
+{
+    for (uint32_t i = 0; i < sizeof masks->handed.items / sizeof *masks->handed.items; i++)
+        release_handed(&masks->handed, i);
+}
+
+/* Takes the values over, and leaves out the oldest as long as there is too much. */
+static void hand_over(glcnn_dataset *set, uint32_t index, struct picture_values *values)
+{
+    struct handed_masks *h = &set->masks.handed;
+    const uint32_t most = sizeof h->items / sizeof *h->items;
+    pthread_mutex_lock(&set->mutex);
+    for (uint32_t i = 0; i < most && h->bytes + bytes_of(values) > HANDED_MOST; i++)
+        release_handed(h, (h->next + i) % most);
+    release_handed(h, h->next);
+    h->items[h->next].index = index;
+    h->items[h->next].values = *values;
+    h->bytes += bytes_of(values);
+    h->next = (h->next + 1) % most;
+    pthread_mutex_unlock(&set->mutex);
+    values->values = NULL;
+}
+
+/* False: it was not handed over. */
+static bool take_handed(glcnn_dataset *set, uint32_t index, struct picture_values *values)
+{
+    struct handed_masks *h = &set->masks.handed;
+    bool found = false;
+    pthread_mutex_lock(&set->mutex);
+    for (uint32_t i = 0; i < sizeof h->items / sizeof *h->items && !found; i++) {
+        found = h->items[i].values.values && h->items[i].index == index;
+        if (!found)
+            continue;
+        *values = h->items[i].values;
+        h->bytes -= bytes_of(values);
+        h->items[i].values.values = NULL;
+    }
+    pthread_mutex_unlock(&set->mutex);
+    return found;
+}
+
+glcnn_status set_take_mask(glcnn_dataset *set, glcnn_data_part part, uint32_t index,
+                           struct picture_values *values, char *error)
+{
+    atomic_store(&set->masks.are_wanted[part], true);
+    return take_handed(set, index, values) ? GLCNN_SUCCESS
+                                           : set_mask_values(set, index, values, error);
+}
+
+/* ---- Classes ---- */
+
+static glcnn_status decode(glcnn_dataset *set, glcnn_data_part part, uint32_t index,
+                           uint8_t *classes, char *error)
 {
     struct picture_values values = {.values = NULL};
     glcnn_status status = set_mask_values(set, index, &values, error);
@@ -291,12 +358,16 @@ static glcnn_status decode(glcnn_dataset *set, uint32_t index, uint8_t *classes,
         sample(set, &values, places, classes);
     else if (status == GLCNN_SUCCESS)
         status = fail_no_memory(error, set->path);
+    if (status == GLCNN_SUCCESS && atomic_load(&set->masks.are_wanted[part]) &&
+        bytes_of(&values) <= HANDED_MOST)
+        hand_over(set, index, &values);
     free(places);
     free(values.values);
     return status;
 }
 
-glcnn_status set_mask(glcnn_dataset *set, uint32_t index, uint8_t *classes, char *error)
+glcnn_status set_mask(glcnn_dataset *set, glcnn_data_part part, uint32_t index, uint8_t *classes,
+                      char *error)
 {
     struct masks *m = &set->masks;
     const size_t pixels = pixels_of(set);
@@ -304,7 +375,7 @@ glcnn_status set_mask(glcnn_dataset *set, uint32_t index, uint8_t *classes, char
         memcpy(classes, m->kept + index * pixels, pixels);
         return GLCNN_SUCCESS;
     }
-    glcnn_status status = decode(set, index, classes, error);
+    glcnn_status status = decode(set, part, index, classes, error);
     if (status == GLCNN_SUCCESS)
         keep_decoded(m->states, m->kept, index, classes, pixels);
     return status;

@@ -179,6 +179,7 @@ void glcnn_dataset_destroy(glcnn_dataset **data)
     keypoints_free(&set->keypoints);
     free((void *)set->masks.states);
     free(set->masks.kept);
+    masks_release_handed(&set->masks);
     free(set->numbers.values);
     free(set->source.first_box);
     free_texts(set->class_names, set->info.class_count);

@@ -73,6 +73,18 @@ struct numbers {
 };
 
 /* Targets that are masks: files, or drawn of the outlines of objects. */
+/* Masks as their files have them that a loader has decoded, for whoever wants the same ones whole. Below the set's
+ * mutex. */
+#define HANDED_MOST ((size_t)64 << 20) /* bytes of all values */
+struct handed_masks {
+    struct {
+        uint32_t index;
+        struct picture_values values; /* without values: there is none */
+    } items[64];
+    uint32_t next; /* the oldest of these, which the next one stands in for */
+    size_t bytes;
+};
+
 struct masks {
     struct picture_file *files;
     uint32_t count;
@@ -92,6 +104,8 @@ struct masks {
     /* Of each mask, as of pictures. */
     _Atomic uint8_t *states;
     uint8_t *kept;
+    _Atomic bool are_wanted[GLCNN_DATA_PARTS]; /* whole: some were read so */
+    struct handed_masks handed;
 };
 
 /* Keypoints that are numbers. */
@@ -275,7 +289,13 @@ glcnn_status set_keep_masks(glcnn_dataset *set, char *error);
 glcnn_status set_mask_values(const glcnn_dataset *set, uint32_t index,
                              struct picture_values *values, char *error);
 /* The classes of the pixels of mask number `index`, [H][W]. */
-glcnn_status set_mask(glcnn_dataset *set, uint32_t index, uint8_t *classes, char *error);
+glcnn_status set_mask(glcnn_dataset *set, glcnn_data_part part, uint32_t index, uint8_t *classes,
+                      char *error);
+/* The same as set_mask_values, of a part whose masks are from then on handed over by set_mask, so that each is decoded
+ * once. */
+glcnn_status set_take_mask(glcnn_dataset *set, glcnn_data_part part, uint32_t index,
+                           struct picture_values *values, char *error);
+void masks_release_handed(struct masks *masks);
 
 /* (*map)[number of a name]: its class, as names_order has it, and tells what was decided. To be
  * released with free(), after a failure too. */

@@ -110,7 +110,7 @@ glcnn_status glcnn_dataset_read_mask(glcnn_dataset *data, glcnn_data_part part, 
     if (data->masks.count == 0)
         return fail_with(error, GLCNN_INVALID_ARGUMENT, "%.300s: its targets are no masks",
                          data->path);
-    glcnn_status status = set_mask_values(data, item->target, &values, error);
+    glcnn_status status = set_take_mask(data, part, item->target, &values, error);
     for (uint32_t y = 0; y < height && status == GLCNN_SUCCESS; y++) {
         const uint64_t row = (2 * (uint64_t)y + 1) * values.height / (2 * (uint64_t)height);
         for (uint32_t x = 0; x < width; x++) {

@@ -450,6 +450,46 @@ static void brush_is_refused(void)
     data_refuses("unknown", &masks, GLCNN_MALFORMED_DATA, "export.json: is not JSON");
 }
 
+/* What a loader has decoded is not decoded again for its whole size, which a file that is gone could not be. */
+static void masks_are_decoded_once(void)
+{
+    char name[64];
+    uint8_t whole[PIXELS];
+    struct glcnn_data_parameters small = masks;
+    small.width = small.height = 4;
+    for (char letter = 'a'; letter <= 'c'; letter++) {
+        snprintf(name, sizeof name, "once/images/%c.png", letter);
+        write_picture(name);
+        snprintf(name, sizeof name, "once/masks/%c.png", letter);
+        write_mask(name, PNG_COLOR_TYPE_GRAY, letter == 'b' ? zero_and_one : zero_to_two);
+    }
+    data_write_text("once/classes.txt", "a\nb\nc\n");
+    glcnn_dataset *data = data_open("once", &small);
+    CU_ASSERT_EQUAL(
+        glcnn_dataset_read_mask(data, GLCNN_DATA_PART_TRAINING, 0, WIDTH, HEIGHT, whole, NULL),
+        GLCNN_SUCCESS);
+    glcnn_data_loader *loader =
+        data_load(data, &(struct glcnn_data_loader_parameters){.batch = 3, .threads = 1});
+    CU_ASSERT_EQUAL(data_next(loader).filled, 3);
+    for (char letter = 'a'; letter <= 'c'; letter++) {
+        snprintf(name, sizeof name, "once/masks/%c.png", letter);
+        CU_ASSERT_EQUAL(remove(data_path(name)), 0);
+    }
+    for (uint32_t i = 0; i < 3; i++) {
+        CU_ASSERT_EQUAL(
+            glcnn_dataset_read_mask(data, GLCNN_DATA_PART_TRAINING, i, WIDTH, HEIGHT, whole, NULL),
+            GLCNN_SUCCESS);
+        CU_ASSERT_EQUAL(whole[0], 0);
+        CU_ASSERT_EQUAL(whole[WIDTH - 1], i == 1 ? 1 : 2);
+    }
+    /* Taken is taken. */
+    CU_ASSERT_EQUAL(
+        glcnn_dataset_read_mask(data, GLCNN_DATA_PART_TRAINING, 0, WIDTH, HEIGHT, whole, NULL),
+        GLCNN_IO_ERROR);
+    glcnn_data_loader_destroy(&loader);
+    glcnn_dataset_destroy(&data);
+}
+
 int main(int argc, char **argv)
 {
     CU_TestInfo tests[] = {
@@ -464,6 +504,7 @@ int main(int argc, char **argv)
         UNIT_TEST(soft_edges_are_no_classes),
         UNIT_TEST(values_of_one_part_are_told),
         UNIT_TEST(turned_pictures),
+        UNIT_TEST(masks_are_decoded_once),
         CU_TEST_INFO_NULL,
     };
     int status = unit_run("data masks", tests, argc, argv);
