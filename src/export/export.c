@@ -7,6 +7,7 @@
 
 #include "base/show.h"
 #include "int8.h"
+#include "task/int8_model.h"
 #include "task/onnx_record.h"
 #include "task/trained.h"
 
@@ -231,6 +232,10 @@ static glcnn_status become_int8(const struct leaving *l, const struct metadata *
     uint8_t *bytes = NULL;
     size_t size;
     plain.options = &options;
+    if (int8_count_roundings(l->network) > 0) {
+        snprintf(error, GLCNN_ERROR_LENGTH, INT8_IS_ROUNDED, "int8");
+        return GLCNN_UNSUPPORTED;
+    }
     glcnn_status status = write_file(&plain, m, &bytes, &size, error);
     if (status == GLCNN_SUCCESS)
         status = int8_make(l, bytes, size, &made->bytes, &made->shown.size, &made->text, error);

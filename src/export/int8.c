@@ -100,13 +100,25 @@ static bool are_trained(const struct leaving *l)
     return l->saved->bytes[SAVED_RANGES].bytes && o->int8_pictures == 0 && o->int8_percentile <= 0;
 }
 
+/* A line of text each, of which names are of the file. */
+static void describe_notes(const char *notes, struct text *text)
+{
+    while (*notes) {
+        char line[400];
+        const size_t length = strcspn(notes, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)length, notes);
+        text_show(text, "%s\n", line);
+        notes += length + (notes[length] == '\n');
+    }
+}
+
 static void describe(const struct leaving *l, const struct range_pictures *from,
                      const struct glcnn_onnx_quantization *q, const struct measured measured[2],
                      struct text *text)
 {
     const glcnn_data_part part = measured[0].part;
     const uint32_t all = from->pictures->info->counts[GLCNN_DATA_PART_TRAINING];
-    text_show(text, "%s", q->notes);
+    describe_notes(q->notes, text);
     if (are_trained(l))
         text_show(text, "int8, by the ranges of %zu values that the network was trained for",
                   q->range_count);

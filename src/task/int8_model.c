@@ -11,6 +11,18 @@
 #define WEIGHT_LEVELS                                                                              \
     127 /* of glcnn_onnx_quantization's largest_weight, unless it is asked for less */
 
+size_t int8_count_roundings(const glcnn_network *network)
+{
+    glcnn_filter_node *filter;
+    size_t count = 0;
+    for (size_t i = 0; (filter = glcnn_network_filter(network, i)) != NULL; i++) {
+        const struct glcnn_neuron_parameters *p = glcnn_neuron(glcnn_filter_node_kernel(filter));
+        count += p && !glcnn_filter_node_forward(filter, NULL) &&
+                 p->neuron.type == GLCNN_NEURON_TYPE_FAKE_QUANTIZATION;
+    }
+    return count;
+}
+
 /* ---- The model as a file ---- */
 
 bool int8_prepare(const struct model *model, struct glcnn_onnx_quantization **q,
@@ -26,6 +38,10 @@ bool int8_prepare(const struct model *model, struct glcnn_onnx_quantization **q,
     uint8_t *bytes = NULL;
     size_t size;
     *q = NULL;
+    if (int8_count_roundings(model->network) > 0) {
+        snprintf(error, GLCNN_ERROR_LENGTH, INT8_IS_ROUNDED, "--quantise");
+        return false;
+    }
     const uint32_t count = task_find_ends(model, ends, error);
     for (uint32_t i = 0; i < count; i++)
         outputs[i] = (struct glcnn_onnx_output){ends[i].node, ends[i].name, ends[i].is_inner};

@@ -6,8 +6,15 @@
 
 #include "model.h"
 
+/* How many values the network rounds already, as one that was read of a file in int8 does: it cannot be made int8 once
+ * more, by other scales. */
+size_t int8_count_roundings(const glcnn_network *network);
+#define INT8_IS_ROUNDED                                                                                              \
+    "the network rounds values between its layers already, as the file in int8 has them that it was imported from: " \
+    "%s would round them twice; begin with the model or file in float32 that the other was made of"
+
 /* Prepares the network to be int8 as an exported file will be, where it ends as the task's files end; *q is the
- * caller's. False, with a message: something of it cannot be written as ONNX, or there is no layer of weights. */
+ * caller's. False, with a message: something of it cannot be written as ONNX, there is no layer of weights, or it rounds already. */
 bool int8_prepare(const struct model *model, struct glcnn_onnx_quantization **q,
                   char error[GLCNN_ERROR_LENGTH]);
 

@@ -279,6 +279,10 @@ static float *file_answers(const struct saved *saved, const uint8_t *bytes, size
     CU_ASSERT_TRUE_FATAL(own_file_join(&own, record, error));
     CU_ASSERT_TRUE_FATAL(model_open(network, &saved->form, COMPARED, &model, error));
     float *values = answers(&model, count);
+    struct glcnn_onnx_quantization *twice = NULL;
+    CU_ASSERT_FALSE(int8_prepare(&model, &twice, error));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "rounds values between its layers already"));
+    CU_ASSERT_PTR_NULL(twice);
     glcnn_onnx_record_destroy(&record);
     model_destroy(&model);
     return values;
@@ -356,7 +360,7 @@ static void trained_for_int8_is_the_file(void)
     write_data();
     snprintf(data, sizeof data, "%s", data_path("classes"));
     const struct pictures_options what = {
-        .path = data, .task = &task_classify, .width = SIDE, .height = SIDE, .channels = 3};
+        .path = data, .task = task_find("classify"), .width = SIDE, .height = SIDE, .channels = 3};
     struct pictures pictures;
     CU_ASSERT_TRUE_FATAL(pictures_open(&what, &pictures, error));
     for (size_t i = 0; glcnn_task_at(i); i++)
