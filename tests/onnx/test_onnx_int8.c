@@ -385,6 +385,68 @@ static glcnn_image_node *build_odd(glcnn_network *network)
     return convolve(x, 1, 8, CLASSES);
 }
 
+/* MobileNetV2 (Sandler and others 2018, table 2): bottlenecks of t times as many channels, c channels, n of them, the
+ * first of stride s. */
+static const struct {
+    uint32_t t, c, n, s;
+} bottlenecks[] = {{1, 16, 1, 1}, {6, 24, 2, 2},  {6, 32, 3, 2}, {6, 64, 4, 2},
+                   {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}};
+
+static glcnn_image_node *normalised_layer(glcnn_image_node *x, uint32_t size, uint32_t stride,
+                                          uint32_t inputs, uint32_t outputs, bool rectifies)
+{
+    static const struct glcnn_neuron_descriptor six = {GLCNN_NEURON_TYPE_RELUN, 0, 6, 0};
+    const bool is_depthwise = size == 3 && inputs > 3;
+    const struct glcnn_convolution_descriptor d = {.kernel_width = size,
+                                                   .kernel_height = size,
+                                                   .input_feature_channels = inputs,
+                                                   .output_feature_channels = outputs,
+                                                   .stride_in_pixels_x = stride,
+                                                   .stride_in_pixels_y = stride,
+                                                   .groups = is_depthwise ? inputs : 1,
+                                                   .without_biases = true};
+    return glcnn_batch_normalization_node(glcnn_convolution_node(x, &d, NULL), 1e-5f,
+                                          rectifies ? &six : NULL, NULL);
+}
+
+static glcnn_image_node *bottleneck(glcnn_image_node *x, uint32_t t, uint32_t stride,
+                                    uint32_t inputs, uint32_t outputs)
+{
+    glcnn_image_node *y = t > 1 ? normalised_layer(x, 1, 1, inputs, t * inputs, true) : x;
+    y = normalised_layer(y, 3, stride, t * inputs, t * inputs, true);
+    y = normalised_layer(y, 1, 1, t * inputs, outputs, false);
+    return stride == 1 && inputs == outputs ? glcnn_add_node(x, y) : y;
+}
+
+static glcnn_image_node *build_mobilenet_v2(glcnn_network *network)
+{
+    glcnn_image_node *x = normalised_layer(make_input(network, "image"), 3, 2, 3, 32, true);
+    uint32_t channels = 32;
+    for (size_t i = 0; i < sizeof bottlenecks / sizeof *bottlenecks; i++)
+        for (uint32_t k = 0; k < bottlenecks[i].n; k++) {
+            x = bottleneck(x, bottlenecks[i].t, k ? 1 : bottlenecks[i].s, channels,
+                           bottlenecks[i].c);
+            channels = bottlenecks[i].c;
+        }
+    x = normalised_layer(x, 1, 1, channels, 1280, true);
+    x = glcnn_node(glcnn_node(x, "reduce_row_mean", NULL), "reduce_column_mean", NULL);
+    return convolve(x, 1, 1280, CLASSES);
+}
+
+/* Fifty layers of random weights add up what each is off. */
+static void mobilenet_v2_becomes_int8(void)
+{
+    if (!unit_is_check())
+        return;
+    glcnn_network *network = make_network();
+    glcnn_image_node *scores = build_mobilenet_v2(network);
+    GOOD(glcnn_network_initialise(network, 3));
+    run_once(scores);
+    fill_vectors(network, 7);
+    check_network("mobilenet-v2", network, 0.5, 0);
+    glcnn_network_destroy(&network);
+}
+
 static void odd_networks_become_int8(void)
 {
     glcnn_network *network = make_network();
@@ -531,6 +593,7 @@ int main(int argc, char *argv[])
 {
     static CU_TestInfo tests[] = {UNIT_TEST(the_tools_networks_become_int8),
                                   UNIT_TEST(odd_networks_become_int8),
+                                  UNIT_TEST(mobilenet_v2_becomes_int8),
                                   UNIT_TEST(int8_models_train),
                                   UNIT_TEST(wrong_ranges_are_refused),
                                   UNIT_TEST(what_cannot_be_int8_is_refused),
