@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "base/show.h"
 #include "own_file.h"
+#include "task/int8_model.h"
 #include "task/class_names.h"
 #include "task/model.h"
 #include "task/onnx_record.h"
@@ -319,6 +320,17 @@ static void tell_channels(struct import *i)
                     "Transpose to N,C,H,W\n");
 }
 
+static void tell_roundings(struct import *i)
+{
+    const size_t count = int8_count_roundings(i->model.network);
+    if (count > 0)
+        text_format(
+            &i->text,
+            "%zu values are rounded as the file in int8 has them, in training too, where weights are "
+            "real numbers; train --quantise and export --int8 want the file in float32\n",
+            count);
+}
+
 static void tell(struct import *i, const char *out)
 {
     const struct glcnn_onnx_record *r = i->record;
@@ -343,6 +355,7 @@ static void tell(struct import *i, const char *out)
             "--head makes it a classifier; glcnn export, Python (glcnn.load) and C take this "
             "file, with a loss of their own\n");
     tell_channels(i);
+    tell_roundings(i);
 }
 
 static glcnn_status write_model(struct import *i, const char *out, char error[GLCNN_ERROR_LENGTH])

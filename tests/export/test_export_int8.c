@@ -109,6 +109,14 @@ static void export_int8(glcnn_model *model, const char *data, struct glcnn_expor
                     options.pixels != GLCNN_EXPORT_PIXELS_NORMALISED);
     CU_ASSERT_EQUAL(has(made->bytes, made->size, "images.int8"),
                     options.pixels == GLCNN_EXPORT_PIXELS_NORMALISED);
+    const struct glcnn_imported *imported = NULL;
+    data_write("int8.onnx", made->bytes, made->size);
+    CU_ASSERT_TRUE_FATAL(is_good(glcnn_import_file(device, data_path("int8.onnx"), NULL,
+                                                   data_path("int8.glcnn"), &imported, error),
+                                 error));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(imported->text, " values are rounded as the file in int8 has them"));
+    glcnn_imported_destroy(&imported);
     glcnn_exported_destroy(&made);
 }
 
