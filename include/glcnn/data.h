@@ -356,6 +356,11 @@ struct glcnn_data_info {
     /* The validation part is that share of the training part which the parameters ask for: the data
      * has none of its own. */
     bool is_split;
+    const char *name; /* of the data: the path, or what a program's own are called */
+    glcnn_data_targets targets;
+    /* How pictures come to that size, as the parameters say. */
+    glcnn_data_fit fit;
+    uint32_t resize;
 };
 
 /* Opens labelled data; *data is the caller's, NULL after a failure. Data of a single class, without
@@ -502,8 +507,8 @@ struct glcnn_image_source_part {
  *         .name = "camera", .width = 32, .height = 32, .channels = 3, .is_bytes = true,
  *         .class_names = names, .class_count = 2,
  *         .parts[GLCNN_DATA_PART_TRAINING] = {.count = 500, .images = pixels, .labels = labels}};
- *     glcnn_train_settings_set_source(settings, &source, error);         (glcnn/train.h)
- *     glcnn_dataset_open_source(&source, NULL, &data, error);             or here
+ *     glcnn_dataset_open_source(&source, &(struct glcnn_data_parameters){.validation = 0.1}, &data, error);
+ *     glcnn_train_settings_set_dataset(settings, data, error);             (glcnn/train.h)
  *
  * Images are [channels][height][width], or with `is_interleaved` [height][width][channels]: bytes, of which
  * 255 stands for 1.0, or else float32, which must be finite. */
@@ -523,9 +528,6 @@ struct glcnn_image_source {
                          uint8_t *mask, char error[GLCNN_ERROR_LENGTH]);
     void *user;
 };
-
-/* The source's name, or what it is called without. */
-GLCNN_API const char *glcnn_image_source_name(const struct glcnn_image_source *source);
 
 /* Opens images of a program's own as if they lay in files; *data is the caller's, NULL after a failure. The
  * source is copied, with names, labels, numbers and boxes; images and masks are not: their arrays, and what

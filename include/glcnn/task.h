@@ -83,6 +83,23 @@ struct glcnn_model_parameters {
     uint64_t seed;                 /* of the weights */
 };
 
+/* An image within a network, and its size. */
+struct glcnn_feature {
+    glcnn_image_node *image;
+    uint32_t width, height, channels;
+};
+
+/* Puts what a task has behind features of a network of the caller's, the largest first, 1 to 6 of them, and returns what
+ * the network then answers as a node: the only image of it that no filter reads, where glcnn_checkpoint_save's file is
+ * to be a model's. Classify and regress read the means of the last feature; the others join all of them. Of the parameters task,
+ * size, channels and the number of names are read. Labels of the layers are the task's. NULL: with the reason in
+ * `error`, a parameter out of range, features that are none, or a failure of the network. Thread-safety: on the thread
+ * of the network's device. */
+GLCNN_API glcnn_image_node *glcnn_task_add_head(glcnn_network *network,
+                                                const struct glcnn_model_parameters *parameters,
+                                                const struct glcnn_feature *features,
+                                                uint32_t count, char error[GLCNN_ERROR_LENGTH]);
+
 /* Makes one for a task. *model is the caller's, NULL after a failure. device: as glcnn_model_load. Errors:
  * GLCNN_INVALID_ARGUMENT for a name that there is not, a number outside of its range and pictures that are too small for
  * the network; those of glcnn_device_create; GLCNN_OUT_OF_MEMORY. */
@@ -113,11 +130,12 @@ struct glcnn_model_options {
     /* Predictions of detect: which boxes there are; of keypoints: the score is the least confidence that is drawn. NULL:
      * { 0.3, 0.6, 300, false }. Of other tasks refused with GLCNN_UNSUPPORTED. */
     const struct glcnn_detection_limits *limits;
-    /* Images of the program's own (glcnn/data.h), which stand in place of the path or paths; these are not read and
-     * may be NULL. An evaluation measures the labelled images of its test part, or of the part that there is as
-     * with paths; predictions answer those of its test part, whose labels are not read. Its arrays must outlive the
-     * predictions or the evaluation. NULL: none. */
-    const struct glcnn_image_source *source;
+    /* A data set that is open (glcnn/data.h) and its part, in place of the path or paths, which are not read and
+     * may be NULL: of files, or of a program's own images. Its images have the size and the channels of the network, its
+     * pictures the network's fit, and for an evaluation its classes the network's names. Predictions pass over its
+     * labels. It must outlive the predictions, or the model's evaluation. NULL: none. */
+    glcnn_dataset *data;
+    glcnn_data_part part;
 };
 
 /* The result of an evaluation. A number that is not defined is NAN. */
@@ -208,7 +226,7 @@ GLCNN_API const uint8_t *glcnn_predictions_mask(glcnn_predictions *predictions);
  * no finite answer; those of glcnn_dataset_read_picture. */
 GLCNN_API glcnn_status glcnn_predictions_draw(glcnn_predictions *predictions, uint8_t *pixels,
                                               char error[GLCNN_ERROR_LENGTH]);
-/* The files, all of them pictures of the test part. They are the predictions'. */
+/* The files, all of them pictures of the test part. They are the predictions'; of an open data set it itself. */
 GLCNN_API const glcnn_dataset *glcnn_predictions_data(const glcnn_predictions *predictions);
 /* Lines on what opening the files decided; "": none. They live as long as the predictions. */
 GLCNN_API const char *glcnn_predictions_notes(glcnn_predictions *predictions);

@@ -102,14 +102,15 @@ GLCNN_API void glcnn_train_settings_destroy(glcnn_train_settings **settings);
 GLCNN_API glcnn_status glcnn_train_settings_set(glcnn_train_settings *settings, const char *name,
                                                 const char *value, char error[GLCNN_ERROR_LENGTH]);
 
-/* Has the training learn images of the program's own (glcnn/data.h) in place of those of the setting "data": of both
- * the one that is set last counts. The source
- * and all that it points to is not copied and must outlive the settings and their trainers. Its targets say which task
- * it is for, unless the setting "task" does. Files remember no path of it: resume a training with the same source.
- * Errors: GLCNN_OUT_OF_MEMORY. */
-GLCNN_API glcnn_status glcnn_train_settings_set_source(glcnn_train_settings *settings,
-                                                       const struct glcnn_image_source *source,
-                                                       char error[GLCNN_ERROR_LENGTH]);
+/* Has the training learn a data set that is open (glcnn/data.h), of files or of a program's own images, in place of the
+ * path of the setting "data": of both the one that is set last counts. It must have validation images, which opening
+ * sets aside, and outlive the settings and their trainers. Its targets say which task it is for, unless the
+ * setting "task" or a model does; what settings would say of opening it (validation, strict, mask-colours, another
+ * size) is refused. Files remember no path of it: a training resumes with a data set of the same images. Errors:
+ * GLCNN_OUT_OF_MEMORY. */
+GLCNN_API glcnn_status glcnn_train_settings_set_dataset(glcnn_train_settings *settings,
+                                                        glcnn_dataset *data,
+                                                        char error[GLCNN_ERROR_LENGTH]);
 
 /* ---- Events ---- */
 

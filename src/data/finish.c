@@ -318,5 +318,9 @@ glcnn_status set_finish(glcnn_dataset *set, char *error)
     for (int p = 0; p < GLCNN_DATA_PARTS; p++)
         set->info.counts[p] = set->parts[p].count;
     set->info.class_names = (const char *const *)set->class_names;
+    set->info.name = set->path;
+    set->info.targets = set->parameters.targets;
+    set->info.fit = set->parameters.fit;
+    set->info.resize = set->parameters.resize;
     return status;
 }

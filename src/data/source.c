@@ -11,11 +11,6 @@
 
 /* ---- What is given ---- */
 
-const char *glcnn_image_source_name(const struct glcnn_image_source *source)
-{
-    return source->name ? source->name : DEFAULT_NAME;
-}
-
 static bool is_labelled(const struct glcnn_image_source *g)
 {
     return g->class_count > 0;
@@ -519,7 +514,7 @@ glcnn_status glcnn_dataset_open_source(const struct glcnn_image_source *source,
         *data = NULL;
     if (!source || !data)
         return fail_with(error, GLCNN_INVALID_ARGUMENT, "source or data is NULL");
-    const char *name = glcnn_image_source_name(source);
+    const char *name = source->name ? source->name : DEFAULT_NAME;
     const struct glcnn_data_parameters own = {.targets = source->targets};
     const struct glcnn_data_parameters *p = parameters ? parameters : &own;
     glcnn_status status = check_sizes(source, name, error);

@@ -51,9 +51,9 @@ static glcnn_status open_data(glcnn_model *m, const char *data,
                               char error[GLCNN_ERROR_LENGTH])
 {
     struct evaluated *e = &m->evaluated;
-    data = options->source ? glcnn_image_source_name(options->source) : data;
+    data = options->data ? glcnn_dataset_info(options->data)->name : data;
     const struct pictures_options what = {.path = data,
-                                          .source = options->source,
+                                          .set = options->data,
                                           .task = task_of(&m->saved.form),
                                           .like = &m->saved,
                                           .mask_colours = options->mask_colours};
@@ -62,6 +62,8 @@ static glcnn_status open_data(glcnn_model *m, const char *data,
         return fail_with(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
     if (!pictures_open(&what, &e->pictures, error))
         return GLCNN_MALFORMED_DATA;
+    if (options->data)
+        e->pictures.test = options->part;
     pictures_describe_decisions(&e->pictures, &e->notes);
     pictures_describe_middle(&e->pictures, e->pictures.test, &e->remarks);
     parameters.part = e->result.part = e->pictures.test;

@@ -286,7 +286,8 @@ struct features net_features(const struct net *net, glcnn_image_node *image,
 
 glcnn_image_node *net_classify(const struct features *features, const struct form *form)
 {
-    return features->net->classify(&features->at[features->count - 1], form);
+    const struct feature *last = &features->at[features->count - 1];
+    return features->net ? features->net->classify(last, form) : classify_means(last, form);
 }
 
 glcnn_image_node *net_build(const struct net *net, glcnn_image_node *image, const struct form *form)

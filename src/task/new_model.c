@@ -79,6 +79,50 @@ glcnn_status glcnn_model_create(glcnn_device *device,
     return status;
 }
 
+/* Regress: answers are in units of 1 until training learns those of the data. */
+static bool begin_units(const struct model *model)
+{
+    const uint32_t count = model->units[0] ? model->form.classes : 0;
+    float *values = calloc(2 * (size_t)count + 1, sizeof *values);
+    bool good = values != NULL;
+    for (uint32_t k = 0; good && k < count; k++)
+        values[k] = 1;
+    for (uint32_t i = 0; good && count > 0 && i < 2; i++)
+        good = glcnn_kernel_set_vector(model->units[i], "neuron_data", values + i * count, count) ==
+               GLCNN_SUCCESS;
+    free(values);
+    return good;
+}
+
+glcnn_image_node *glcnn_task_add_head(glcnn_network *network,
+                                      const struct glcnn_model_parameters *parameters,
+                                      const struct glcnn_feature *features, uint32_t count,
+                                      char error[GLCNN_ERROR_LENGTH])
+{
+    struct model model = {.network = network};
+    struct features taken = {.count = count};
+    const char *wrong = read_form(parameters, &model.form);
+    if (!wrong && (count < 1 || count > FEATURES_MAX))
+        wrong = "a head needs 1 to 6 features";
+    for (uint32_t i = 0; !wrong && i < count; i++) {
+        const struct glcnn_feature *f = &features[i];
+        taken.at[i] = (struct feature){f->image, f->width, f->height, f->channels};
+        if (!f->image || f->width < 1 || f->height < 1 || f->channels < 1)
+            wrong = "a feature has no image, or no size";
+    }
+    if (wrong) {
+        snprintf(error, GLCNN_ERROR_LENGTH, "%s", wrong);
+        return NULL;
+    }
+    model.scores = model_add_head(network, &taken, &model.form);
+    if (model.scores && task_of(&model.form)->finish(&model) && begin_units(&model) &&
+        glcnn_network_status(network) == GLCNN_SUCCESS)
+        return model.probabilities ? model.probabilities : model.scores;
+    snprintf(error, GLCNN_ERROR_LENGTH, "the network cannot take the head: %s",
+             glcnn_status_text(glcnn_network_status(network)));
+    return NULL;
+}
+
 glcnn_status glcnn_model_save(const glcnn_model *model, const char *path,
                               char error[GLCNN_ERROR_LENGTH])
 {

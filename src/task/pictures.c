@@ -76,6 +76,95 @@ static void write_advice(const char *path, const struct task *task, char *text, 
         snprintf(text, size, "; the data look like those of the task %s", other->name);
 }
 
+/* ---- Sets that the caller has opened ---- */
+
+bool pictures_are_table(const struct glcnn_data_info *info)
+{
+    static const char *const tables[] = {"npz", "npy", "csv", "idx", "source"};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        if (strcmp(info->format, tables[i]) == 0 && info->targets != GLCNN_DATA_TARGETS_BOXES)
+            return true;
+    return strcmp(info->format, "source") == 0;
+}
+
+static bool is_asked_for(uint32_t asked, uint32_t found)
+{
+    return asked == 0 || asked == found;
+}
+
+/* Are its images as the network, or the user, wants them? */
+static bool check_form(const struct glcnn_data_info *info,
+                       const struct glcnn_data_parameters *wanted, char error[GLCNN_ERROR_LENGTH])
+{
+    if (!is_asked_for(wanted->width, info->width) || !is_asked_for(wanted->height, info->height) ||
+        !is_asked_for(wanted->channels, info->channels)) {
+        snprintf(
+            error, GLCNN_ERROR_LENGTH,
+            "%.200s: its images are %ux%u of %u channels, and those of the network %ux%u of %u "
+            "(0: any); open the data with that size",
+            info->name, info->width, info->height, info->channels, wanted->width, wanted->height,
+            wanted->channels);
+        return false;
+    }
+    if (pictures_are_table(info) || (info->fit == wanted->fit && info->resize == wanted->resize))
+        return true;
+    snprintf(
+        error, GLCNN_ERROR_LENGTH,
+        "%.200s: its pictures are brought to their size by the fit %s and a shorter side of %u, "
+        "and those of the network by %s and %u; open the data with these",
+        info->name, fit_at(info->fit)->name, info->resize, fit_at(wanted->fit)->name,
+        wanted->resize);
+    return false;
+}
+
+static bool check_names(const struct glcnn_data_info *info,
+                        const struct glcnn_data_parameters *wanted, char error[GLCNN_ERROR_LENGTH])
+{
+    uint32_t k = 0;
+    while (k < info->class_count && k < wanted->class_count &&
+           strcmp(info->class_names[k], wanted->class_names[k]) == 0)
+        k++;
+    if (wanted->class_count == 0 || (k == info->class_count && k == wanted->class_count))
+        return true;
+    snprintf(
+        error, GLCNN_ERROR_LENGTH,
+        "%.200s: its %u names of classes are not the network's %u, in their order, from number "
+        "%u on; open the data with the network's class names",
+        info->name, info->class_count, wanted->class_count, k);
+    return false;
+}
+
+/* What is said when data are opened cannot be said again. */
+static bool take_set(const struct pictures_options *o, const struct glcnn_data_parameters *wanted,
+                     struct pictures *p, char error[GLCNN_ERROR_LENGTH])
+{
+    char reason[GLCNN_ERROR_LENGTH];
+    struct glcnn_data_parameters parameters = *wanted;
+    const struct glcnn_data_info *info = glcnn_dataset_info(o->set);
+    if (!o->fit && !o->like) {
+        parameters.fit = info->fit;
+        parameters.resize = info->resize;
+    }
+    if (info->targets != o->task->targets || info->class_count == 0)
+        snprintf(error, GLCNN_ERROR_LENGTH,
+                 "%.200s: its targets are not those that the task %s learns from", info->name,
+                 o->task->name);
+    else if (o->must_split || o->strict || o->mask_colours)
+        snprintf(error, GLCNN_ERROR_LENGTH,
+                 "%.200s: the data are open already: --validation, --strict and --mask-colours are "
+                 "said when they are opened",
+                 info->name);
+    else if (check_form(info, &parameters, error) && check_names(info, &parameters, error)) {
+        p->set = o->set;
+        p->is_callers = true;
+        describe(p, o->task, &parameters);
+        if (!o->task->check || o->task->check(p->info, reason))
+            return true;
+        snprintf(error, GLCNN_ERROR_LENGTH, "%.200s: %.300s", info->name, reason);
+    }
+    return false;
+}
+
 static bool open_set(const struct pictures_options *o,
                      const struct glcnn_data_parameters *parameters, struct pictures *p,
                      char error[GLCNN_ERROR_LENGTH])
@@ -83,19 +172,16 @@ static bool open_set(const struct pictures_options *o,
     char reason[GLCNN_ERROR_LENGTH], advice[128] = "";
     const char *path = o->path;
     const struct task *task = o->task;
-    glcnn_dataset_destroy(&p->set);
-    const glcnn_status status =
-        o->source ? glcnn_dataset_open_source(o->source, parameters, &p->set, reason)
-                  : glcnn_dataset_open(path, parameters, &p->set, reason);
-    if (status == GLCNN_SUCCESS) {
+    if (o->set)
+        return take_set(o, parameters, p, error);
+    if (glcnn_dataset_open(path, parameters, &p->set, reason) == GLCNN_SUCCESS) {
         describe(p, task, parameters);
         if (!task->check || task->check(p->info, reason))
             return true;
         snprintf(error, GLCNN_ERROR_LENGTH, "%.200s: %.300s", path, reason);
         return false;
     }
-    if (!o->source)
-        write_advice(path, task, advice, sizeof advice);
+    write_advice(path, task, advice, sizeof advice);
     snprintf(error, GLCNN_ERROR_LENGTH, "%.380s%s", reason, advice);
     return false;
 }
@@ -150,6 +236,14 @@ bool pictures_open(const struct pictures_options *o, struct pictures *p,
         return refuse_share(o->path, o->validation, counts[p->validation], error);
     if (!o->trains || counts[p->validation] > 0)
         return true;
+    if (o->set) {
+        snprintf(
+            error, GLCNN_ERROR_LENGTH,
+            "%.300s: has no validation images; open it with a share of its training images, or "
+            "with some",
+            o->path);
+        return false;
+    }
     tell_of_none(o->path, parameters.validation, p->info->counts[GLCNN_DATA_PART_TRAINING], error);
     return false;
 }
@@ -167,27 +261,24 @@ bool pictures_open_files(const char *const *paths, uint32_t count, const struct 
     return true;
 }
 
-bool pictures_open_source(const struct glcnn_image_source *source, const struct saved *like,
-                          struct pictures *p, char error[GLCNN_ERROR_LENGTH])
+bool pictures_take_part(glcnn_dataset *set, glcnn_data_part part, const struct saved *like,
+                        struct pictures *p, char error[GLCNN_ERROR_LENGTH])
 {
     const struct glcnn_data_parameters parameters =
         parameters_of(like, "", GLCNN_DATA_TARGETS_CLASSES);
-    const struct glcnn_image_source_part *test = &source->parts[GLCNN_DATA_PART_TEST];
-    struct glcnn_image_source images = *source;
-    images.class_count = 0;
-    memset(images.parts, 0, sizeof images.parts);
-    images.parts[GLCNN_DATA_PART_TEST] =
-        (struct glcnn_image_source_part){.count = test->count, .images = test->images};
-    *p = (struct pictures){.set = NULL};
-    if (glcnn_dataset_open_source(&images, &parameters, &p->set, error) != GLCNN_SUCCESS)
+    *p = (struct pictures){.set = set, .is_callers = true};
+    if (!check_form(glcnn_dataset_info(set), &parameters, error))
         return false;
     describe(p, task_of(&like->form), &parameters);
+    p->test = part;
     return true;
 }
 
 void pictures_close(struct pictures *p)
 {
-    glcnn_dataset_destroy(&p->set);
+    if (!p->is_callers)
+        glcnn_dataset_destroy(&p->set);
+    *p = (struct pictures){.set = NULL};
 }
 
 void pictures_describe_decisions(const struct pictures *p, struct text *text)
@@ -272,10 +363,11 @@ void pictures_pass_skipped(struct pictures *p)
     p->passed = p->told;
 }
 
-void pictures_name(const glcnn_dataset *set, uint32_t index, char *name, size_t size)
+void pictures_name(const glcnn_dataset *set, glcnn_data_part part, uint32_t index, char *name,
+                   size_t size)
 {
-    if (strcmp(glcnn_dataset_info(set)->format, "pictures") == 0)
-        glcnn_dataset_name(set, GLCNN_DATA_PART_TEST, index, name, size);
+    if (!pictures_are_table(glcnn_dataset_info(set)))
+        glcnn_dataset_name(set, part, index, name, size);
     else
         snprintf(name, size, "%u", index);
 }

@@ -18,8 +18,8 @@ const struct task *pictures_task(const char *path);
 const struct task *pictures_task_of(glcnn_data_targets targets);
 
 struct pictures_options {
-    const char *path;                        /* of a source its name */
-    const struct glcnn_image_source *source; /* of the caller; NULL: the path is read */
+    const char *path;   /* of an open set its name */
+    glcnn_dataset *set; /* the caller's, which is open; NULL: the path is read */
     const struct task *task;
     const struct saved *like;         /* NULL, or what form and classes are to be those of */
     uint32_t width, height, channels; /* 0: as the data has them, or `like` */
@@ -36,6 +36,7 @@ struct pictures_options {
 
 struct pictures {
     glcnn_dataset *set;
+    bool is_callers; /* the set, which stays open */
     const struct glcnn_data_info *info;
     struct form form;
     glcnn_data_part validation; /* never the test part, which no choice is made by */
@@ -51,9 +52,9 @@ bool pictures_open(const struct pictures_options *options, struct pictures *pict
 /* Files without labels, all in the test part, of the form of `like`. */
 bool pictures_open_files(const char *const *paths, uint32_t count, const struct saved *like,
                          struct pictures *pictures, char error[GLCNN_ERROR_LENGTH]);
-/* The images of a source's test part, whatever their labels, likewise. */
-bool pictures_open_source(const struct glcnn_image_source *source, const struct saved *like,
-                          struct pictures *pictures, char error[GLCNN_ERROR_LENGTH]);
+/* A part of an open set of the caller's, whatever its labels, likewise: it is in place of the test part. */
+bool pictures_take_part(glcnn_dataset *set, glcnn_data_part part, const struct saved *like,
+                        struct pictures *pictures, char error[GLCNN_ERROR_LENGTH]);
 void pictures_close(struct pictures *pictures);
 /* Adds what opening decided to a text, a line each. */
 void pictures_describe_decisions(const struct pictures *pictures, struct text *text);
@@ -65,8 +66,11 @@ void pictures_describe_skipped(struct pictures *pictures, struct text *text);
 /* Passes over what was skipped so far: another process reports it. */
 void pictures_pass_skipped(struct pictures *pictures);
 
-/* Names a picture of the test part by its path, or by its number where one file has all. */
-void pictures_name(const glcnn_dataset *set, uint32_t index, char *name, size_t size);
+/* Names a picture of a part by its path, or by its number where one file, or no file, has all. */
+void pictures_name(const glcnn_dataset *set, glcnn_data_part part, uint32_t index, char *name,
+                   size_t size);
+/* Are these images of one size that were never scaled? */
+bool pictures_are_table(const struct glcnn_data_info *info);
 
 /* A loader of interleaved values as the data has them, bytes or float32. */
 bool pictures_load(const struct pictures *pictures,

@@ -72,19 +72,21 @@ static glcnn_status open_predictions(glcnn_predictions *p, const char *const *pa
                                      const struct glcnn_model_options *options,
                                      char error[GLCNN_ERROR_LENGTH])
 {
-    struct glcnn_data_loader_parameters loader = {.part = GLCNN_DATA_PART_TEST};
+    struct glcnn_data_loader_parameters loader = {0};
     glcnn_status status = take_options(p, options, error);
     if (status != GLCNN_SUCCESS)
         return status;
     const struct saved *like = &p->model->saved;
-    if (!(options->source ? pictures_open_source(options->source, like, &p->pictures, error)
-                          : pictures_open_files(paths, count, like, &p->pictures, error)))
+    if (!(options->data
+              ? pictures_take_part(options->data, options->part, like, &p->pictures, error)
+              : pictures_open_files(paths, count, like, &p->pictures, error)))
         return GLCNN_MALFORMED_DATA;
-    loader.batch = trained_batch(p->pictures.info->counts[GLCNN_DATA_PART_TEST]);
+    loader.part = p->pictures.test;
+    loader.batch = trained_batch(p->pictures.info->counts[loader.part]);
     if (!pictures_load(&p->pictures, &loader, &p->loader, error))
         return GLCNN_MALFORMED_DATA;
     pictures_describe_decisions(&p->pictures, &p->notes);
-    pictures_describe_middle(&p->pictures, GLCNN_DATA_PART_TEST, &p->remarks);
+    pictures_describe_middle(&p->pictures, p->pictures.test, &p->remarks);
     p->left = glcnn_data_loader_steps(p->loader);
     status = trained_begin(p->model, &p->pictures, loader.batch, options->flip, error);
     return status == GLCNN_SUCCESS ? allocate_answers(p, error) : status;
@@ -192,9 +194,8 @@ glcnn_status glcnn_predictions_draw(glcnn_predictions *p, uint8_t *pixels,
                          task->name);
     if (!a->values)
         return fail_with(error, GLCNN_INVALID_STATE, "there is no finite answer under way");
-    const glcnn_status status =
-        glcnn_dataset_read_picture(p->pictures.set, GLCNN_DATA_PART_TEST, p->prediction.index,
-                                   a->width, a->height, pixels, error);
+    const glcnn_status status = glcnn_dataset_read_picture(
+        p->pictures.set, p->pictures.test, p->prediction.index, a->width, a->height, pixels, error);
     if (status == GLCNN_SUCCESS)
         task->show(a, pixels);
     return status;
@@ -237,8 +238,8 @@ static void make_prediction(glcnn_predictions *p, uint32_t n)
     const size_t each = p->model->info.value_count;
     *q = (struct glcnn_prediction){
         .name = p->name, .index = p->batch.indices[n], .values = p->model->values + n * each};
-    pictures_name(p->pictures.set, q->index, p->name, sizeof p->name);
-    glcnn_dataset_size(p->pictures.set, GLCNN_DATA_PART_TEST, q->index, &q->width, &q->height);
+    pictures_name(p->pictures.set, p->pictures.test, q->index, p->name, sizeof p->name);
+    glcnn_dataset_size(p->pictures.set, p->pictures.test, q->index, &q->width, &q->height);
     q->is_finite = scores_are_finite(q->values, each);
     if (!q->is_finite)
         return;

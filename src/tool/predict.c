@@ -140,7 +140,7 @@ static int claim_files(struct prediction *p, const char *model, char *const *fil
     claims_folder(c, "--draw", p->draw, "pictures");
     claims_folder(c, "--masks", p->masks, "pictures");
     for (uint32_t i = 0; i < info->counts[GLCNN_DATA_PART_TEST]; i++) {
-        pictures_name(data_of(p), i, picture, sizeof picture);
+        pictures_name(data_of(p), GLCNN_DATA_PART_TEST, i, picture, sizeof picture);
         claims_read(c, are_files ? picture : NULL);
         claim_picture(p, "--draw", p->draw, picture);
         claim_picture(p, "--masks", p->masks, picture);

@@ -58,20 +58,11 @@ static uint64_t add_boxes(uint64_t digest, const struct pictures *p, glcnn_data_
     return digest;
 }
 
-static bool is_table(const char *format)
-{
-    static const char *const tables[] = {"npz", "npy", "csv", "idx", "source"};
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        if (strcmp(format, tables[i]) == 0)
-            return true;
-    return false;
-}
-
 static uint64_t add_part(uint64_t digest, const struct pictures *p, glcnn_data_part part)
 {
     char name[DATA_PATH_MAX] = "";
     bool has_boxes = task_of(&p->form)->targets == GLCNN_DATA_TARGETS_BOXES;
-    bool has_names = has_boxes || !is_table(p->info->format);
+    bool has_names = has_boxes || !pictures_are_table(p->info);
     digest = digest_add(digest, &p->info->counts[part], sizeof p->info->counts[part]);
     for (uint32_t i = 0; i < p->info->counts[part]; i++) {
         uint32_t label = glcnn_dataset_label(p->set, part, i);
@@ -221,10 +212,10 @@ static glcnn_status choose_task(glcnn_trainer *s)
 {
     char error[GLCNN_ERROR_LENGTH];
     glcnn_train_settings *t = &s->settings;
-    const struct task *task = t->task     ? t->task
-                              : t->model  ? task_of(&s->base.form)
-                              : t->source ? pictures_task_of(t->source->targets)
-                                          : pictures_task(t->data);
+    const struct task *task = t->task    ? t->task
+                              : t->model ? task_of(&s->base.form)
+                              : t->set   ? pictures_task_of(glcnn_dataset_info(t->set)->targets)
+                                         : pictures_task(t->data);
     const glcnn_status status = settings_take_task(t, task, error);
     return status == GLCNN_SUCCESS
                ? GLCNN_SUCCESS
@@ -241,7 +232,7 @@ static bool open_pictures(glcnn_trainer *s, const struct saved *like,
     const glcnn_data_fit fit = form ? (glcnn_data_fit)form->fit : GLCNN_DATA_FIT_CUT;
     const struct pictures_options options = {
         .path = t->data,
-        .source = t->source,
+        .set = t->set,
         .task = t->task,
         .like = like,
         .width = form ? form->width : t->size.width,

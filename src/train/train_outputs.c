@@ -48,7 +48,7 @@ glcnn_status session_claim_files(glcnn_trainer *s)
     if (!ranks_leads(&s->ranks))
         return GLCNN_SUCCESS;
     s->claims.force = t->force;
-    if (!t->source)
+    if (!t->set)
         claims_read(&s->claims, t->data);
     claims_read(&s->claims, t->model);
     claims_read(&s->claims, t->matching);

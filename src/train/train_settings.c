@@ -435,7 +435,7 @@ glcnn_status glcnn_train_settings_set(glcnn_train_settings *s, const char *name,
                          row->value);
     setting_note_given(s, row);
     if (row->kind == GLCNN_TRAIN_SETTING_DATA)
-        s->source = NULL;
+        s->set = NULL;
     return setters[row->kind](s, row, value, error);
 }
 
@@ -452,13 +452,12 @@ void glcnn_train_settings_destroy(glcnn_train_settings **settings)
     *settings = NULL;
 }
 
-glcnn_status glcnn_train_settings_set_source(glcnn_train_settings *settings,
-                                             const struct glcnn_image_source *source,
-                                             char error[GLCNN_ERROR_LENGTH])
+glcnn_status glcnn_train_settings_set_dataset(glcnn_train_settings *settings, glcnn_dataset *data,
+                                              char error[GLCNN_ERROR_LENGTH])
 {
     const glcnn_status status =
-        glcnn_train_settings_set(settings, "data", glcnn_image_source_name(source), error);
-    settings->source = source;
+        glcnn_train_settings_set(settings, "data", glcnn_dataset_info(data)->name, error);
+    settings->set = data;
     return status;
 }
 

@@ -62,8 +62,8 @@ struct glcnn_train_settings {
     bool given[SETTING_ROWS_MAX]; /* by the user or the checkpoint */
     char *owned[SETTING_COUNT];   /* texts, which are copies */
 
-    const struct glcnn_image_source
-        *source;       /* the caller's, of which `data` is the name; NULL: none */
+    glcnn_dataset
+        *set;          /* the caller's, which is open and of which `data` is the name; NULL: none */
     double loss_scale; /* of float16, as the last checkpoint has it */
     uint64_t good_steps, skipped_steps;
     uint64_t step, images; /* of the checkpoint: steps made, images of an epoch */

@@ -209,7 +209,7 @@ void settings_describe(const glcnn_train_settings *s, struct settings_entries *e
     for (const struct glcnn_train_setting *row = settings_table; row->name; row++) {
         const char *text = row->is_kept ? setting_write(s, row, e->texts[e->count]) : NULL;
         if (text && row->kind == GLCNN_TRAIN_SETTING_DATA)
-            text = s->source ? NULL : write_data(text, e->data);
+            text = s->set ? NULL : write_data(text, e->data);
         if (text)
             e->entries[e->count++] = (struct glcnn_checkpoint_entry){row->name, text};
     }

@@ -493,6 +493,42 @@ static void options_are_heeded(void)
     glcnn_model_destroy(&classifier);
 }
 
+/* A head on two features of a program's own network, which answers pictures for each task. */
+static void heads_stand_on_any_features(void)
+{
+    const struct glcnn_task_info *task;
+    const char *const names[] = {"eye_x", "eye_y"};
+    for (size_t i = 0; (task = glcnn_task_at(i)); i++) {
+        char error[GLCNN_ERROR_LENGTH] = "";
+        glcnn_network *network = NULL;
+        struct glcnn_model_parameters p = {.task = task->name,
+                                           .width = SIDE,
+                                           .height = SIDE,
+                                           .channels = 1,
+                                           .class_names = names,
+                                           .class_count = 2};
+        CU_ASSERT_EQUAL_FATAL(glcnn_network_create(device, &network), GLCNN_SUCCESS);
+        glcnn_image_node *image = glcnn_image_node_create(network, "image");
+        const struct glcnn_feature features[] = {
+            {image, SIDE, SIDE, 1},
+            {glcnn_pooling_max_node(image, 2, 2, 2, 2), SIDE / 2, SIDE / 2, 1}};
+        glcnn_image_node *answer = glcnn_task_add_head(network, &p, features, 2, error);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(answer);
+        CU_ASSERT_STRING_EQUAL(error, "");
+        CU_ASSERT_EQUAL(glcnn_network_initialise(network, 1), GLCNN_SUCCESS);
+        const struct glcnn_graph_descriptor descriptor = {.results = &answer, .result_count = 1};
+        glcnn_graph *graph = NULL;
+        CU_ASSERT_EQUAL(glcnn_graph_create(network, &descriptor, &graph), GLCNN_SUCCESS);
+        glcnn_graph_destroy(&graph);
+        CU_ASSERT_PTR_NULL(glcnn_task_add_head(network, &p, features, 0, error));
+        CU_ASSERT_PTR_NOT_NULL(strstr(error, "1 to 6 features"));
+        p.task = "fly";
+        CU_ASSERT_PTR_NULL(glcnn_task_add_head(network, &p, features, 2, error));
+        CU_ASSERT_PTR_NOT_NULL(strstr(error, "no such task"));
+        glcnn_network_destroy(&network);
+    }
+}
+
 static void nonsense_is_refused(void)
 {
     CU_ASSERT_TRUE_FATAL(write_images(SIDE, SIDE));
@@ -547,6 +583,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(one_picture_is_a_batch),
                                         UNIT_TEST(boxes_are_decoded_once),
                                         UNIT_TEST(options_are_heeded),
+                                        UNIT_TEST(heads_stand_on_any_features),
                                         UNIT_TEST(nonsense_is_refused),
                                         CU_TEST_INFO_NULL};
     if (!open_all()) {

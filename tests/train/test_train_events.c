@@ -391,18 +391,42 @@ static uint64_t digest_tensors(const char *path)
     return digest;
 }
 
-static uint64_t train_into(const char *out, const char *data,
-                           const struct glcnn_image_source *source)
+static glcnn_dataset *open_own(glcnn_data_targets targets, glcnn_data_part part, uint32_t classes,
+                               const char *const *names, double validation)
+{
+    char error[GLCNN_ERROR_LENGTH] = "";
+    glcnn_dataset *data = NULL;
+    struct glcnn_image_source source = own_source(targets, part);
+    source.class_count = classes;
+    source.class_names = names;
+    const struct glcnn_data_parameters p = {
+        .targets = targets, .validation = validation, .seed = 1};
+    CU_ASSERT_EQUAL_FATAL(glcnn_dataset_open_source(&source, &p, &data, error), GLCNN_SUCCESS);
+    return data;
+}
+
+static void expect_no_set(struct run *r, const char *name, const char *value, const char *phrase)
+{
+    CU_ASSERT_EQUAL(glcnn_train_settings_set(r->settings, name, value, r->error), GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL_FATAL(glcnn_trainer_create(NULL, r->settings, &r->trainer, r->error),
+                          GLCNN_SUCCESS);
+    run_quietly(r);
+    CU_ASSERT_EQUAL(r->status, GLCNN_INVALID_STATE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(r->failure, phrase));
+    glcnn_trainer_destroy(&r->trainer);
+}
+
+static uint64_t train_into(const char *out, const char *data, glcnn_dataset *set)
 {
     struct run *r = make_run();
-    const char *const settings[] = {"data",       "/tmp", "net",  "lenet", "epochs", "1",
-                                    "batch",      "4",    "seed", "1",     "size",   "28",
-                                    "validation", "0.2",  "out",  out,     "force",  "1",
-                                    "data",       data,   NULL};
+    const char *const settings[] = {"net",   "lenet", "epochs", "1",   "batch",
+                                    "4",     "seed",  "1",      "out", out,
+                                    "force", "1",     "data",   data,  set ? NULL : "validation",
+                                    "0.2",   NULL};
     CU_ASSERT_TRUE_FATAL(begin(r, settings));
-    if (source) {
+    if (set) {
         glcnn_trainer_destroy(&r->trainer);
-        CU_ASSERT_EQUAL(glcnn_train_settings_set_source(r->settings, source, r->error),
+        CU_ASSERT_EQUAL(glcnn_train_settings_set_dataset(r->settings, set, r->error),
                         GLCNN_SUCCESS);
         CU_ASSERT_EQUAL_FATAL(glcnn_trainer_create(NULL, r->settings, &r->trainer, r->error),
                               GLCNN_SUCCESS);
@@ -418,19 +442,19 @@ static uint64_t train_into(const char *out, const char *data,
 static void a_program_trains_on_images_of_its_own(void)
 {
     char out[128], error[GLCNN_ERROR_LENGTH] = "";
-    const struct glcnn_image_source source = own_source(GLCNN_DATA_TARGETS_CLASSES,
-                                                        GLCNN_DATA_PART_TRAINING),
-                                    test = own_source(GLCNN_DATA_TARGETS_CLASSES,
-                                                      GLCNN_DATA_PART_TEST);
+    static const char *const names[] = {"0", "1"};
+    glcnn_dataset *data =
+                      open_own(GLCNN_DATA_TARGETS_CLASSES, GLCNN_DATA_PART_TRAINING, 2, NULL, 0.2),
+                  *test = open_own(GLCNN_DATA_TARGETS_CLASSES, GLCNN_DATA_PART_TEST, 2, names, 0);
     snprintf(out, sizeof out, "%s/m.safetensors", folder);
     const uint64_t of_files = train_into(out, folder, NULL);
-    CU_ASSERT_EQUAL(train_into(out, folder, &source), of_files);
+    CU_ASSERT_EQUAL(train_into(out, folder, data), of_files);
     glcnn_model *model = NULL;
     const struct glcnn_evaluation *e;
     CU_ASSERT_EQUAL_FATAL(glcnn_model_load(NULL, out, &model, error), GLCNN_SUCCESS);
     CU_ASSERT_EQUAL_FATAL(glcnn_model_evaluate(model, folder, NULL, &e, error), GLCNN_SUCCESS);
     const double loss = e->loss, measure = e->measure;
-    const struct glcnn_model_options options = {.source = &test};
+    const struct glcnn_model_options options = {.data = test, .part = GLCNN_DATA_PART_TEST};
     CU_ASSERT_EQUAL_FATAL(glcnn_model_evaluate(model, NULL, &options, &e, error), GLCNN_SUCCESS);
     CU_ASSERT_EQUAL(e->loss, loss);
     CU_ASSERT_EQUAL(e->measure, measure);
@@ -448,7 +472,40 @@ static void a_program_trains_on_images_of_its_own(void)
     CU_ASSERT_EQUAL(count, PICTURES);
     CU_ASSERT_DOUBLE_EQUAL((double)right / PICTURES, measure, 1e-9);
     glcnn_predictions_destroy(&all);
+    glcnn_dataset *other = open_own(GLCNN_DATA_TARGETS_CLASSES, GLCNN_DATA_PART_TEST, 2,
+                                    (const char *const[]){"1", "0"}, 0);
+    CU_ASSERT_NOT_EQUAL(
+        glcnn_model_evaluate(model, NULL, &(struct glcnn_model_options){.data = other, .part = 2},
+                             &e, error),
+        GLCNN_SUCCESS);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "open the data with the network's class names"));
     glcnn_model_destroy(&model);
+    glcnn_dataset_destroy(&other);
+    glcnn_dataset_destroy(&test);
+    glcnn_dataset_destroy(&data);
+}
+
+/* What a training would have opened otherwise is no longer to be chosen. */
+static void an_open_data_set_is_not_opened_again(void)
+{
+    struct run *r = make_run();
+    glcnn_dataset *data =
+        open_own(GLCNN_DATA_TARGETS_CLASSES, GLCNN_DATA_PART_TRAINING, 2, NULL, 0);
+    for (int i = 0; i < 3; i++) {
+        static const char *const rows[3][3] = {
+            {"batch", "4", "has no validation images; open it with a share"},
+            {"size", "32", "images are 28x28 of 1 channels, and those of the network 32x32"},
+            {"strict", "1", "said when they are opened"}};
+        glcnn_train_settings_destroy(&r->settings);
+        r->settings = glcnn_train_settings_create();
+        CU_ASSERT_EQUAL(glcnn_train_settings_set_dataset(r->settings, data, r->error),
+                        GLCNN_SUCCESS);
+        expect_no_set(r, rows[i][0], rows[i][1], rows[i][2]);
+    }
+    /* Whichever is set last counts. */
+    expect_no_set(r, "data", "/tmp/there/is/no/such/folder", "/tmp/there/is/no/such/folder");
+    glcnn_dataset_destroy(&data);
+    free_run(&r);
 }
 
 /* One step, on the net that is fastest; what is learned is the test of each task. Where it rounds, the only step is of
@@ -458,18 +515,16 @@ static void train_task(const struct glcnn_task_info *task, bool rounds)
     static const char *const names[] = {"nose_x", "nose_y", "tail_x", "tail_y"};
     struct run *r = make_run();
     const struct glcnn_train_event *event;
-    struct glcnn_image_source source = own_source(task->targets, GLCNN_DATA_PART_TRAINING);
-    if (task->targets == GLCNN_DATA_TARGETS_NUMBERS) {
-        source.class_count = 4;
-        source.class_names = names;
-    }
+    const bool has_names = task->targets == GLCNN_DATA_TARGETS_NUMBERS;
+    glcnn_dataset *data = open_own(task->targets, GLCNN_DATA_PART_TRAINING, has_names ? 4 : 2,
+                                   has_names ? names : NULL, 0.4);
     r->settings = glcnn_train_settings_create();
-    const char *const settings[] = {
-        "task", task->name, "epochs",           "1", "batch", "8", "seed", "1", "validation",
-        "0.4",  "quantise", rounds ? "1" : "0", NULL};
+    const char *const settings[] = {"task", task->name, "epochs", "1",        "batch",
+                                    "8",    "seed",     "1",      "quantise", rounds ? "1" : "0",
+                                    NULL};
     for (const char *const *s = settings; *s; s += 2)
         CU_ASSERT_EQUAL(glcnn_train_settings_set(r->settings, s[0], s[1], r->error), GLCNN_SUCCESS);
-    CU_ASSERT_EQUAL(glcnn_train_settings_set_source(r->settings, &source, r->error), GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL(glcnn_train_settings_set_dataset(r->settings, data, r->error), GLCNN_SUCCESS);
     CU_ASSERT_EQUAL_FATAL(glcnn_trainer_create(NULL, r->settings, &r->trainer, r->error),
                           GLCNN_SUCCESS);
     bool is_told = false;
@@ -485,6 +540,7 @@ static void train_task(const struct glcnn_task_info *task, bool rounds)
     if (r->status)
         printf("\n    %s: %s", task->name, event->text);
     free_run(&r);
+    glcnn_dataset_destroy(&data);
 }
 
 static void every_task_trains_on_images_of_a_program(void)
@@ -509,6 +565,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(files_that_nobody_writes_are_remarked_on),
                                         UNIT_TEST(settings_are_refused_by_name),
                                         UNIT_TEST(a_program_trains_on_images_of_its_own),
+                                        UNIT_TEST(an_open_data_set_is_not_opened_again),
                                         UNIT_TEST(every_task_trains_on_images_of_a_program),
                                         UNIT_TEST(every_task_trains_for_int8),
                                         CU_TEST_INFO_NULL};
