@@ -10,12 +10,11 @@ import numpy
 
 from . import _c
 from ._library import SIZE_MAX, call, library, refuse, whole
+from .source import TARGETS, make_source
 
 _PARTS = {"training": _c.DataPart.TRAINING, "train": _c.DataPart.TRAINING,
           "validation": _c.DataPart.VALIDATION, "val": _c.DataPart.VALIDATION,
           "test": _c.DataPart.TEST}
-_TARGETS = {"classes": _c.DataTargets.CLASSES, "numbers": _c.DataTargets.NUMBERS,
-            "masks": _c.DataTargets.MASKS, "boxes": _c.DataTargets.BOXES}
 _FITS = {"cut": _c.DataFit.CUT, "letterbox": _c.DataFit.LETTERBOX, "stretch": _c.DataFit.STRETCH}
 _EMPTY = 2 ** 32 - 1  # the index of a place of a batch that has no image
 
@@ -23,17 +22,26 @@ _EMPTY = 2 ** 32 - 1  # the index of a place of a batch that has no image
 class _Set:
     """The library's data set; its parts share it, and it ends behind their loaders."""
 
-    def __init__(self, path: Union[str, os.PathLike[str]], parameters: Any, labelled: bool):
+    def __init__(self, path: Union[str, os.PathLike[str]], parameters: Any, labelled: bool,
+                 source: Any = None, kept: Any = None):
         found = library("glcnn_data")
         self.path, self.pointer = os.fspath(path), ctypes.POINTER(_c.glcnn_dataset)()
-        if labelled:
+        self.kept = kept  # the arrays of a source, which the library reads
+        if source:
+            call(found.glcnn_dataset_open_source, ctypes.byref(source), ctypes.byref(parameters),
+                 ctypes.byref(self.pointer))
+        elif labelled:
             call(found.glcnn_dataset_open, os.fsencode(path), ctypes.byref(parameters),
                  ctypes.byref(self.pointer))
         else:
             call(found.glcnn_dataset_open_files, (ctypes.c_char_p * 1)(os.fsencode(path)), 1,
                  ctypes.byref(parameters), ctypes.byref(self.pointer))
-        weakref.finalize(self, found.glcnn_dataset_destroy, ctypes.byref(self.pointer))
+        weakref.finalize(self, _end_set, ctypes.byref(self.pointer), kept)
         self.info = found.glcnn_dataset_info(self.pointer).contents
+
+
+def _end_set(pointer: Any, _kept: Any) -> None:
+    library("glcnn_data").glcnn_dataset_destroy(pointer)
 
 
 class _Loader:
@@ -138,11 +146,11 @@ class Dataset:
                  memory: int = 0, threads: int = 0):
         if targets is None:
             guess = library("glcnn_data").glcnn_data_guess_targets(os.fsencode(path))
-            targets = next(name for name, value in _TARGETS.items() if value == guess)
+            targets = next(name for name, value in TARGETS.items() if value == guess)
         labelled = targets != "nothing"
-        if labelled and targets not in _TARGETS:
+        if labelled and targets not in TARGETS:
             raise refuse("there are no targets %r; there are %s and nothing"
-                         % (targets, ", ".join(_TARGETS)))
+                         % (targets, ", ".join(TARGETS)))
         if fit is None:
             fit = "letterbox" if targets in ("masks", "boxes") and not resize else "cut"
         if fit not in _FITS:
@@ -158,7 +166,7 @@ class Dataset:
             validation=0.1 if validation is None else validation, strict=strict,
             mask_colours=None if mask_colours is None else os.fsencode(mask_colours),
             memory=whole("memory", memory, 0, SIZE_MAX),
-            class_names=rows if names else None, class_count=len(names), targets=_TARGETS[targets] if labelled else 0,
+            class_names=rows if names else None, class_count=len(names), targets=TARGETS[targets] if labelled else 0,
             fit=_FITS[fit]), labelled)
         if validation and self.counts["validation"] and not self._set.info.is_split:
             raise refuse("%s has a validation part, of %d images: validation=%g sets nothing aside"
@@ -166,8 +174,49 @@ class Dataset:
         self._shuffle, self.batch, self.seed = shuffle, batch, whole("seed", seed, 0, SIZE_MAX)
         self._threads, self._epoch = whole("threads", threads), 0
         self._loader: Optional[_Loader] = None
-        self._indices: Any = ()  # of the batch that was given last
         self._choose(part if labelled else "test")
+
+    @classmethod
+    def of(cls, images: Any, labels: Any = None, *, validation: Any = 0.1, test: Any = None,
+           classes: Optional[Sequence[str]] = None, batch: int = 32, seed: int = 0) -> Dataset:
+        """A dataset of arrays, for glcnn.train, glcnn.evaluate and glcnn.tasks.
+
+            data = glcnn.Dataset.of(images, labels, classes=["cat", "dog"])
+
+        images      [N][C][H][W] or [N][H][W]; bytes b stand for b / 255. Arrays of bytes and float32 in
+                    the order of C are not copied, and must not change
+        labels      [N], whole numbers, are classes; [N] or [N][K] of floats numbers; [N][H][W], whole
+                    numbers, masks, 255 for none; a list of arrays [K][5] or [K][6] boxes, as a dataset
+                    of boxes gives them; without labels all are the test part
+        validation  the share of the images that validates; or (images, labels) that do
+        test        (images, labels)
+        classes     their names, or those of numbers; None: "0", "1" ..."""
+        share = validation if isinstance(validation, (int, float)) else 0
+        parts = [(images, labels), None if share == validation else validation, test]
+        source, kept, targets = make_source(parts, classes)
+        made = cls.__new__(cls)
+        made.targets, made.fit, made.resize = targets, "cut", 0
+        made._set = _Set("arrays", _c.glcnn_data_parameters(
+            validation=share, seed=whole("seed", seed, 0, SIZE_MAX),
+            targets=TARGETS.get(targets, 0)), True, source, kept)
+        made._shuffle, made.batch, made.seed = None, batch, seed
+        made._threads, made._epoch, made._loader = 0, 0, None
+        made._choose("test" if targets == "nothing" else "training")
+        return made
+
+    @property
+    def pointer(self) -> Any:
+        """The library's data set, of all parts; it lives as long as this object."""
+        return self._set.pointer
+
+    @property
+    def number(self) -> int:
+        """The library's number of this part."""
+        return int(self._part)
+
+    def of_same(self, other: Dataset) -> bool:
+        """Whether both are parts of one dataset."""
+        return self._set is other._set
 
     def _choose(self, part: str) -> None:
         if part not in _PARTS:
@@ -257,11 +306,6 @@ class Dataset:
             ctypes.byref(window))
         return window.left, window.top, window.width, window.height
 
-    def _shown(self, index: int) -> Tuple[float, float, float, float]:
-        """Edges of the picture in shares of its image."""
-        (width, height), (left, top, across, down) = self._size(index), self._window(index)
-        return -left / across, -top / down, (width - left) / across, (height - top) / down
-
     @property
     def notes(self) -> List[str]:
         """What was decided where the data could have meant something else, and what was left out."""
@@ -343,7 +387,6 @@ class Dataset:
         images = numpy.ctypeslib.as_array(values, (batch.count, *self.shape))
         indices = numpy.ctypeslib.as_array(batch.indices, (batch.count,))
         filled = indices != _EMPTY
-        self._indices = indices[filled]
         if self.targets == "nothing":
             return DataBatch(images[filled], None)
         if self.targets == "boxes":

@@ -12,6 +12,7 @@ import numpy
 
 from . import _c
 from ._library import c, call, library, refuse
+from .dataset import Dataset
 from .device import Owned
 
 if TYPE_CHECKING:
@@ -79,10 +80,13 @@ class Model:
     def task(self) -> str:
         return self._info.task.contents.name.decode()
 
-    def evaluate(self, data: Path, *, flip: bool = False) -> Evaluation:
-        made, options = ctypes.POINTER(_c.glcnn_evaluation)(), _c.glcnn_model_options(flip=flip)
+    def evaluate(self, data: Union[Path, Dataset], *, flip: bool = False) -> Evaluation:
+        """Of a path the part that there is for it, of a dataset its own part."""
+        made, options = ctypes.POINTER(_c.glcnn_evaluation)(), _options(data, flip)
+        self._data = data  # which the evaluation needs
         self._device.enter()
-        call(self._calls.glcnn_model_evaluate, self._owned.pointer, os.fsencode(data),
+        call(self._calls.glcnn_model_evaluate, self._owned.pointer,
+             None if isinstance(data, Dataset) else os.fsencode(data),
              ctypes.byref(options), ctypes.byref(made))
         one = made.contents
         return Evaluation(one.measure, one.loss, one.count, _PARTS[one.part], one.trained_on,
@@ -116,10 +120,14 @@ class Model:
         finally:
             self._calls.glcnn_exported_destroy(ctypes.byref(made))
 
-    def predict(self, paths: Sequence[Path], *, flip: bool = False) -> Iterator[Answer]:
-        """Pictures, folders of pictures, or one file of images; what cannot be read is left out."""
+    def predict(self, paths: Sequence[Path] = (), *, data: Optional[Dataset] = None,
+                flip: bool = False, limits: Any = None) -> Iterator[Answer]:
+        """Pictures, folders of pictures, or one file of images; what cannot be read is left out. Or
+        images of a dataset's part."""
         names = (ctypes.c_char_p * len(paths))(*map(os.fsencode, paths))
-        begun, options = ctypes.POINTER(_c.glcnn_predictions)(), _c.glcnn_model_options(flip=flip)
+        begun, options = ctypes.POINTER(_c.glcnn_predictions)(), _options(data, flip)
+        if limits is not None:
+            options.limits = ctypes.pointer(limits)
         self._device.enter()
         call(self._calls.glcnn_model_predict, self._owned.pointer, names, len(names),
              ctypes.byref(options), ctypes.byref(begun))
@@ -152,9 +160,16 @@ class Model:
                       text.decode())
 
 
-def evaluate(network: Network, data: Path, *, flip: bool = False, size: Any = None) -> Evaluation:
+def _options(data: Any, flip: bool) -> Any:
+    options = _c.glcnn_model_options(flip=flip)
+    if isinstance(data, Dataset):
+        options.data, options.part = data.pointer, data.number
+    return options
+
+
+def evaluate(network: Network, data: Union[Path, Dataset], *, flip: bool = False, size: Any = None) -> Evaluation:
     """Measures a network on labelled pictures, as glcnn evaluate does: on the test part of the path, or
-    without one on the validation part, or if there is none of these on all.
+    without one on the validation part, or if there is none of these on all; or on the part of a dataset.
 
     flip  the mean of the answers to a picture and its mirror image, of classify alone
     size  of pictures as the network sees them, a number or (H, W), where its layers allow another than

@@ -1,8 +1,9 @@
-"""What networks are for: each task has a head, a loss, measures, and answers that people read.
+"""What networks are for: each task has a head, a loss, measures, and answers that people read, all of
+them the library's: glcnn/task.h.
 
     data = glcnn.Dataset("fields", targets="masks", size=64)
     net = glcnn.tasks.segment.network(data, layers, seed=1)
-    glcnn.tasks.segment.train(net, data, epochs=5, validation=data.part("validation"))
+    glcnn.tasks.segment.train(net, data, epochs=5)
     masks = glcnn.tasks.segment.predict(net, images)
 
 `layers` is a backbone: a function of the input's node that gives features, an image node or a list of
@@ -12,34 +13,35 @@ normal ones, and has a bank in place of a head.
 """
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
+import ctypes
+import os
+import tempfile
+from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 
 import numpy
 
-from . import _c, anomaly, detection
-from ._library import refuse
+from . import _c, anomaly
+from ._library import library, refuse
 from .batches import is_batches
-from .dataset import DataBatch, Dataset
+from .dataset import Dataset
 from .device import Device
-from .loss import AnyLoss, Loss, Term
-from .measures import DetectionScore
-from .metrics import History, Metrics, Score
+from .metrics import History, Score
+from .model import Answer, Model
 from .network import Network
 from .node import ImageNode
+from .optimizer import Optimizer
+from .trainer import Event, score_of, train as _train
 
 Layers = Callable[[ImageNode], Union[ImageNode, Sequence[ImageNode]]]
 
-__all__ = ["Classify", "Detect", "Regress", "Segment", "Task", "anomaly", "classify", "detect",
-           "regress", "segment"]
+__all__ = ["Task", "anomaly", "classify", "detect", "keypoints", "regress", "segment"]
 
 
 class Task:
-    """What is alike for all tasks."""
+    """One of the library's tasks. `targets` are those of the glcnn.Dataset that it learns from."""
 
-    name = ""     # the tool's
-    targets = ""  # those of the glcnn.Dataset that it learns from
-    loss: AnyLoss = "cross_entropy"
-    metrics: Metrics = ()
+    def __init__(self, name: str, targets: str, answer: Callable[[Answer], Any]):
+        self.name, self.targets, self._answer = name, targets, answer
 
     def network(self, data: Dataset, layers: Layers, *, seed: int = 0,
                 device: Optional[Device] = None) -> Network:
@@ -49,49 +51,88 @@ class Task:
         found = layers(made.image("image", data.shape))
         features = [found] if isinstance(found, ImageNode) else list(found)
         for node in features:
-            if not isinstance(node, ImageNode):
-                raise refuse("layers gave %s; expected an image node, or a list of them, the finest "
-                             "first" % type(node).__name__)
-        made.output = self._head(features, data)
-        made.classes, made.task, made.fit = data.classes, self.name, data.fit
+            if not isinstance(node, ImageNode) or not node.shape:
+                raise refuse("layers gave %s; expected an image node of a known size, or a list of "
+                             "them, the finest first" % type(node).__name__)
+        made.output = ImageNode(made, self._head(made, features, data))
+        made.classes, made.task = data.classes, self.name
+        made.fit, made.resize = data.fit, data.resize
         made.initialise(seed)
         return made
 
+    def _head(self, made: Network, features: List[Any], data: Dataset) -> Any:
+        channels, height, width = data.shape
+        names = [name.encode() for name in data.classes]
+        rows = (_c.glcnn_feature * len(features))(*[
+            _c.glcnn_feature(node.pointer, *node.shape[::-1]) for node in features])
+        wanted = _c.glcnn_model_parameters(
+            task=self.name.encode(), width=width, height=height, channels=channels,
+            class_names=(ctypes.c_char_p * len(names))(*names), class_count=len(names))
+        message = ctypes.create_string_buffer(_c.ERROR_LENGTH)
+        made.device.enter()
+        head = library("glcnn_train").glcnn_task_add_head(made.pointer, ctypes.byref(wanted), rows,
+                                                          len(rows), message)
+        made.check()
+        if not head:
+            raise refuse(message.value.decode(errors="replace"))
+        return head
+
     def train(self, network: Network, data: Dataset, *, validation: Optional[Dataset] = None,
-              **options: Any) -> History:
-        """net.train with the task's loss and measures; `options` are what else that takes."""
+              optimizer: Union[Optimizer, str, None] = None, progress: bool = False,
+              on_epoch: Optional[Callable[[int, Score], Any]] = None, **settings: Any) -> History:
+        """Trains a network on the training part of a dataset, by glcnn.train, whose settings are taken
+        here too, and leaves in it the weights of the epoch whose validation was best. Where on_epoch
+        returns False training ends. `validation` is the dataset's own part, which is there."""
         self._check(data, network)
-        own: Dict[str, Any] = {"loss": self.loss, "metrics": self.metrics}
-        if validation is not None:
-            own["validation"] = lambda: self.evaluate(network, validation)
-        history = network.train(self._batches(data), **{**own, **options})
-        network.classes, network.task, network.fit = data.classes, self.name, data.fit
-        return history
+        if validation is not None and not (validation.of_same(data)
+                                           and validation.name.startswith("val")):
+            raise refuse("validation is the validation part of the dataset: data.part(\"validation\")")
+
+        def take(event: Event) -> Any:
+            if on_epoch and event.kind == _c.TrainEventKind.EPOCH:
+                return on_epoch(event.epoch - 1, score_of(event))
+            return None
+
+        trained = _train(data, model=network, device=network.device, progress=progress, on_event=take,
+                         task=self.name, **{"batch": data.batch, "seed": data.seed,
+                                            **_optimizer_settings(optimizer), **settings})
+        with tempfile.TemporaryDirectory(prefix="glcnn-") as folder:
+            path = os.path.join(folder, "weights.safetensors")
+            trained.network.save_checkpoint(path)
+            network.load_checkpoint(path)
+        network.classes, network.task = data.classes, self.name
+        return trained.history
 
     def evaluate(self, network: Network, data: Dataset) -> Score:
-        """The mean loss, and the task's measures, on a part of a dataset."""
+        """The mean loss, and the task's measures, on a part of a dataset: those of glcnn evaluate."""
         self._check(data, network)
-        return network.evaluate(self._batches(data.ordered()), loss=self.loss, metrics=self.metrics)
+        found = Model(network).evaluate(data)
+        numbers = {name.lower(): numpy.nan if value is None else value
+                   for name, value in found.measures.items()
+                   if value is None or isinstance(value, (int, float))}
+        for name in "loss", "images", "trained_on":
+            numbers.pop(name, None)
+        return Score(found.loss, numbers.pop("accuracy", None), numbers)
 
-    def predict(self, network: Network, images: Any, *, batch: int = 32) -> Any:
-        """An answer for each image, of arrays or of an iterator of batches."""
-        made = network.predict(images, batch=batch)
-        return self._answers(network, made) if not is_batches(images) else _joined(
-            [self._answers(network, part) for part in made])
+    def predict(self, network: Network, images: Any, *, confidence: float = 0.3,
+                overlap: float = 0.6, most: int = 300, across_classes: bool = False) -> Any:
+        """An answer for each image, of arrays or of an iterator of batches: of classify probabilities
+        [N][C], of regress numbers [N][K], of segment the class of each pixel [N][H][W], bytes; of
+        keypoints [N][points][3], x and y in shares of the image and a confidence; of detect of each
+        image [K][6], left, top, right and bottom in shares of it, the class and its probability, the
+        likeliest first: those of a probability of `confidence` and more, at most `most` of an image;
+        of two of a class, or with `across_classes` of any, that share more than `overlap` of their
+        union the likelier."""
+        limits = _c.glcnn_detection_limits(confidence, overlap, most, across_classes)
+        model = Model(network)
+        parts = [batch[0] if isinstance(batch, tuple) else batch for batch in images] if (
+            is_batches(images)) else [images]
+        found = [self._answer(one) for part in parts for one in model.predict(
+            data=Dataset.of(part), limits=limits if self.name == "detect" else None)]
+        return found if self.name == "detect" else numpy.array(found)
 
     def __repr__(self) -> str:
         return "<glcnn.tasks.%s>" % self.name
-
-    # ---- Of each task ----
-
-    def _head(self, features: List[ImageNode], data: Dataset) -> ImageNode:
-        raise NotImplementedError
-
-    def _answers(self, network: Network, outputs: Any) -> Any:
-        raise NotImplementedError
-
-    def _batches(self, data: Dataset) -> Any:
-        return data
 
     def _check(self, data: Dataset, network: Optional[Network] = None) -> None:
         if data.targets != self.targets:
@@ -106,189 +147,29 @@ class Task:
                              ", ".join(data.classes[:8])))
 
 
-def _joined(parts: List[Any]) -> Any:
-    """Answers of all batches."""
-    if parts and isinstance(parts[0], list):
-        return [one for part in parts for one in part]
-    return numpy.concatenate(parts)
+def _optimizer_settings(optimizer: Union[Optimizer, str, None]) -> Dict[str, Any]:
+    """The library's settings that say the same."""
+    if not isinstance(optimizer, Optimizer):
+        return {} if optimizer is None else {"optimizer": optimizer}
+    names = {"learning_rate": "lr", "weight_decay": "weight_decay"}
+    for name in optimizer.parameters:
+        if name not in names:
+            raise refuse("training for a task has the optimizer's learning_rate and weight_decay, not "
+                         "%s; net.train takes all" % name)
+    return {"optimizer": optimizer.kind, **{names[name]: value
+                                            for name, value in optimizer.parameters.items()}}
 
 
-def _size(node: ImageNode) -> Tuple[int, int, int]:
-    shape = node.shape
-    if not shape:
-        raise refuse("the size of the features is not known")
-    return shape
+def _shares(rows: Any, answer: Answer, columns: Sequence[int]) -> Any:
+    """Rows whose first numbers are x and y in pixels, in shares of the image."""
+    rows = rows.astype(numpy.float32)
+    for column in columns:
+        rows[:, column] /= answer.size[1 - column % 2]
+    return rows
 
 
-def _of_picture(features: List[ImageNode], outputs: int) -> ImageNode:
-    """Numbers for a picture: a layer on the means of the last features."""
-    x = features[-1]
-    if _size(x)[1:] != (1, 1):
-        x = x.reduce_row_mean().reduce_column_mean()
-    return x.fully_connected(output_feature_channels=outputs)
-
-
-class Classify(Task):
-    """A class for each picture. `predict` gives probabilities, [N][classes]."""
-
-    name, targets = "classify", "classes"
-
-    def _head(self, features: List[ImageNode], data: Dataset) -> ImageNode:
-        return _of_picture(features, len(data.classes))
-
-    def _answers(self, network: Network, outputs: Any) -> Any:
-        powers = numpy.exp(outputs - outputs.max(1, keepdims=True))
-        return powers / powers.sum(1, keepdims=True)
-
-
-class Regress(Task):
-    """Real numbers for each picture. What is learned is in units of the numbers' deviations over the
-    training part, by a scale and a shift that end the network and do not train; so is the loss.
-    `predict` gives numbers, [N][K]; "r2" is the measure."""
-
-    name, targets, metrics = "regress", "numbers", ("r2", "mae")
-
-    def __init__(self) -> None:
-        self.loss = self._loss
-
-    def _head(self, features: List[ImageNode], data: Dataset) -> ImageNode:
-        labels = data.part("training").labels
-        means, deviations = labels.mean(0), labels.std(0)
-        deviations = numpy.where(deviations > 0, deviations, 1)
-        x = _of_picture(features, len(means))
-        x = x.neuron_scale(slopes=deviations).set(label="units_scale")
-        y = x.neuron_shift(slopes=means).set(label="units_shift")
-        for node in x, y:
-            if node.filter:
-                node.filter.training_style = _c.TrainingStyle.NONE
-        return y
-
-    def _loss(self, output: ImageNode, labels: ImageNode) -> Term:
-        shift = output.filter
-        scale = shift.sources[0].filter if shift else None
-        if not shift or not scale or shift.label != "units_shift":
-            raise refuse("the network does not end with the units of its numbers: make it by "
-                         "glcnn.tasks.regress.network")
-        means, deviations = shift.vector("neuron_data"), scale.vector("neuron_data")
-        wanted = labels.neuron_scale(slopes=1 / deviations).neuron_shift(slopes=-means / deviations)
-        wanted.stop_gradient = True
-        return Loss("mse")(scale.sources[0], wanted)
-
-    def _answers(self, network: Network, outputs: Any) -> Any:
-        return outputs
-
-
-class Segment(Task):
-    """A class for each pixel: the features are joined from the coarsest to the finest (Ronneberger et
-    al. 2015). `predict` gives the class of each pixel, [N][H][W], bytes; "miou" is the measure."""
-
-    name, targets, metrics = "segment", "masks", ("miou",)
-
-    def _head(self, features: List[ImageNode], data: Dataset) -> ImageNode:
-        x = features[-1]
-        for finer in reversed(features[:-1]):
-            channels, height, width = _size(finer)
-            x = x.resize_linear(resized_width=width, resized_height=height).concatenation(finer)
-            x = x.convolution(kernel_width=3, kernel_height=3,
-                              output_feature_channels=max(channels, 16))
-            x = detection.normalise(x)
-        x = x.convolution(kernel_width=1, kernel_height=1,
-                          output_feature_channels=len(data.classes))
-        _, height, width = data.shape
-        return x if _size(x)[1:] == (height, width) else x.resize_linear(
-            resized_width=width, resized_height=height)
-
-    def _answers(self, network: Network, outputs: Any) -> Any:
-        return outputs.argmax(1).astype(numpy.uint8)
-
-
-class _Encoded:
-    """Batches of a dataset of boxes, as the loss takes them."""
-
-    def __init__(self, data: Dataset, layout: detection.Layout):
-        self.data, self.layout = data, layout
-        # Of the batch that was given last, and where its pictures lie in their images.
-        self.boxes: List[Any] = []
-        self.shown: List[Any] = []
-
-    def __len__(self) -> int:
-        return len(self.data)
-
-    def __iter__(self) -> Any:
-        return map(self._encoded, self.data)
-
-    def batches(self, epoch: int) -> Any:
-        return map(self._encoded, self.data.batches(epoch))
-
-    def _encoded(self, batch: DataBatch) -> Tuple[Any, Any]:
-        self.boxes = batch.labels
-        self.shown = [self.data._shown(int(i)) for i in self.data._indices]
-        return batch.images, self.layout.encode(batch.labels)
-
-
-class Detect(Task):
-    """Boxes around objects, by a head without anchors (Tian et al. 2019) on grids of strides 8, 16 and
-    32: one for pictures of up to 96 pixels, two up to 192, else three. The loss is cross entropy of the
-    classes, and CIoU of the boxes. `predict` gives of each image [K][6]: left, top, right and bottom in
-    shares of the image, as a dataset has them, the class and its probability, the likeliest first;
-    "map_50" and "map_50_95" are the measures, NaN where there is no object."""
-
-    name, targets = "detect", "boxes"
-
-    def __init__(self) -> None:
-        self.loss = self._loss
-
-    def _head(self, features: List[ImageNode], data: Dataset) -> ImageNode:
-        return detection.head(detection.Layout(data.shape, len(data.classes)), features)
-
-    def _layout(self, network: Network) -> detection.Layout:
-        [shape] = [i.shape for i in network.images if not i.filter]
-        if not shape or not network.classes:
-            raise refuse("the network's size and classes are not known: make it by "
-                         "glcnn.tasks.detect.network")
-        return detection.Layout(shape, len(network.classes))
-
-    def _loss(self, output: ImageNode, labels: ImageNode) -> List[Term]:
-        [shape] = [i.shape for i in output.network.images
-                   if not i.filter and i.handle != labels.handle]
-        return detection.losses(detection.Layout(shape or (0, 0, 0), _size(output)[0] - 4),
-                                output.network, labels)
-
-    def _batches(self, data: Dataset) -> _Encoded:
-        return _Encoded(data, detection.Layout(data.shape, len(data.classes)))
-
-    def evaluate(self, network: Network, data: Dataset) -> Score:
-        """The loss, and the precision of boxes of a probability of 0.01 and more."""
-        self._check(data, network)
-        encoded, layout = _Encoded(data.ordered(), self._layout(network)), self._layout(network)
-        precision = DetectionScore(layout.classes)
-
-        class Seen:
-            def add(self, outputs: Any, _labels: Any) -> None:
-                found = layout.decode(outputs, 0.01)
-                precision.add([detection.cut(boxes, shown) for boxes, shown in
-                               zip(found, encoded.shown)], encoded.boxes)
-
-            def value(self) -> float:
-                return 0.0
-
-        score = network.evaluate(encoded, loss=self.loss, metrics=[Seen])
-        return score._replace(metrics={"map_50": precision.at_50,
-                                       "map_50_95": precision.at_all})
-
-    def predict(self, network: Network, images: Any, *, batch: int = 32,
-                confidence: float = detection.CONFIDENCE, overlap: float = detection.OVERLAP,
-                most: int = detection.MOST, across_classes: bool = False) -> Any:
-        """Boxes of a probability of `confidence` and more, at most `most` of an image; of two of a class,
-        or with `across_classes` of any, that share more than `overlap` of their union the likelier. As
-        glcnn predict --confidence --overlap --most --across-classes."""
-        made, layout = network.predict(images, batch=batch), self._layout(network)
-        parts = made if is_batches(images) else [made]
-        return [boxes for part in parts
-                for boxes in layout.decode(part, confidence, overlap, most, across_classes)]
-
-    def _answers(self, network: Network, outputs: Any) -> List[Any]:
-        return self._layout(network).decode(outputs, detection.CONFIDENCE)
-
-
-classify, regress, segment, detect = Classify(), Regress(), Segment(), Detect()
+classify = Task("classify", "classes", lambda one: one.values)
+regress = Task("regress", "numbers", lambda one: one.values)
+segment = Task("segment", "masks", lambda one: one.mask)
+detect = Task("detect", "boxes", lambda one: _shares(one.boxes, one, range(4)))
+keypoints = Task("keypoints", "numbers", lambda one: _shares(one.points, one, range(2)))

@@ -14,6 +14,7 @@ from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Un
 
 from . import _c
 from ._library import Error, c, call, library, refuse, text
+from .dataset import Dataset
 from .device import Device, default_device
 from .metrics import History, Score
 from .network import Network, load
@@ -89,12 +90,12 @@ class Trainer:
 
     The last event, END, has the status; nothing is raised for a training that fails."""
 
-    def __init__(self, data: Optional[Path] = None, *, device: Optional[Device] = None,
+    def __init__(self, data: Union[Path, Dataset, None] = None, *, device: Optional[Device] = None,
                  **settings: Any):
         self._calls, self._device = library("glcnn_train"), device or default_device()
         self._pointer = ctypes.POINTER(_c.glcnn_trainer)()
         self._observers = ctypes.POINTER(_c.glcnn_observers)()
-        self._ended = False
+        self._ended, self._data = False, data  # a dataset must outlive the trainer
         given = self._settings({"data": data, **settings})
         try:
             call(self._calls.glcnn_trainer_create, self._device.enter(), given,
@@ -109,6 +110,9 @@ class Trainer:
             if value is None:
                 continue
             try:
+                if isinstance(value, Dataset) and name == "data":
+                    call(self._calls.glcnn_train_settings_set_dataset, made, value.pointer)
+                    continue
                 call(self._calls.glcnn_train_settings_set, made, name.encode(), _text(name, value))
             except Error:
                 self._calls.glcnn_train_settings_destroy(ctypes.byref(made))
@@ -206,8 +210,10 @@ class Trained(NamedTuple):
     interrupted: bool
 
 
-def _score(event: Event) -> Score:
-    name = _measure(event.task)
+def score_of(event: Event) -> Score:
+    """Of an event EPOCH; the task's measure is in `metrics`, as glcnn.tasks names it."""
+    name = {"mAP@0.5": "map_50"}.get(_measure(event.task), _measure(event.task).lower())
+
     def one(loss: float, measure: float, validation: Any, rate: Optional[float]) -> Score:
         known = not math.isnan(measure)
         return Score(loss, measure if known and event.task == "classify" else None,
@@ -242,7 +248,7 @@ def _run(trainer: Trainer, progress: bool, on_event: Optional[Callable[[Event], 
         if show:
             show(event)
         if event.kind == _c.TrainEventKind.EPOCH:
-            history.append(_score(event))
+            history.append(score_of(event))
         if on_event and on_event(event) is False:
             trainer.stop()
     if event.status != _c.Status.SUCCESS:
@@ -250,7 +256,7 @@ def _run(trainer: Trainer, progress: bool, on_event: Optional[Callable[[Event], 
     return history, event.is_interrupted
 
 
-def train(data: Optional[Path] = None, *, model: Union[Network, Path, None] = None,
+def train(data: Any = None, labels: Any = None, *, model: Union[Network, Path, None] = None,
           progress: bool = True, on_event: Optional[Callable[[Event], Any]] = None,
           device: Optional[Device] = None, **settings: Any) -> Trained:
     """Trains a network on labelled pictures, as glcnn train does, and gives it.
@@ -258,7 +264,9 @@ def train(data: Optional[Path] = None, *, model: Union[Network, Path, None] = No
         trained = glcnn.train("fruit", epochs=5, patience=2)
         trained.network.predict("new/a.jpg")
 
-    data      the path of pictures: folders of classes, masks, boxes, tables ... (glcnn/data.h)
+    data      the path of pictures: folders of classes, masks, boxes, tables ... (glcnn/data.h); a
+              glcnn.Dataset, whose validation part validates; or images, and
+    labels    as glcnn.Dataset.of takes them, where `validation` may be (images, labels)
     model     begin with this network, or that of a file; of one without the task's head, a backbone
               or a classifier, the task's is put on its features
     progress  whether notes and a line for each epoch are printed
@@ -268,6 +276,9 @@ def train(data: Optional[Path] = None, *, model: Union[Network, Path, None] = No
 
     Without `out` no file is left. Ctrl-C ends training after the step, and the network is given as it is
     then; a second one is an exception. A training that fails raises Error."""
+    if labels is not None:
+        data = Dataset.of(data, labels, seed=settings.get("seed", 0), **{
+            name: settings.pop(name) for name in ("validation", "classes") if name in settings})
     folder = tempfile.mkdtemp(prefix="glcnn-")
     try:
         if isinstance(model, Network):
