@@ -51,6 +51,11 @@ static glcnn_status open_data(glcnn_model *m, const char *data,
                               char error[GLCNN_ERROR_LENGTH])
 {
     struct evaluated *e = &m->evaluated;
+    if (!glcnn_data_part_name(options->part)) {
+        snprintf(error, GLCNN_ERROR_LENGTH, "part is %u; expected 0 to %d", (unsigned)options->part,
+                 GLCNN_DATA_PARTS - 1);
+        return GLCNN_INVALID_ARGUMENT;
+    }
     data = options->data ? glcnn_dataset_info(options->data)->name : data;
     const struct pictures_options what = {.path = data,
                                           .set = options->data,

@@ -267,6 +267,11 @@ bool pictures_take_part(glcnn_dataset *set, glcnn_data_part part, const struct s
     const struct glcnn_data_parameters parameters =
         parameters_of(like, "", GLCNN_DATA_TARGETS_CLASSES);
     *p = (struct pictures){.set = set, .is_callers = true};
+    if (!glcnn_data_part_name(part)) {
+        snprintf(error, GLCNN_ERROR_LENGTH, "part is %u; expected 0 to %d", (unsigned)part,
+                 GLCNN_DATA_PARTS - 1);
+        return false;
+    }
     if (!check_form(glcnn_dataset_info(set), &parameters, error))
         return false;
     describe(p, task_of(&like->form), &parameters);

@@ -479,6 +479,11 @@ static void a_program_trains_on_images_of_its_own(void)
                              &e, error),
         GLCNN_SUCCESS);
     CU_ASSERT_PTR_NOT_NULL(strstr(error, "open the data with the network's class names"));
+    const struct glcnn_model_options nowhere = {.data = test, .part = (glcnn_data_part)7};
+    CU_ASSERT_NOT_EQUAL(glcnn_model_evaluate(model, NULL, &nowhere, &e, error), GLCNN_SUCCESS);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "part is 7; expected 0 to 2"));
+    CU_ASSERT_NOT_EQUAL(glcnn_model_predict(model, NULL, 0, &nowhere, &all, error), GLCNN_SUCCESS);
+    CU_ASSERT_PTR_NULL(all);
     glcnn_model_destroy(&model);
     glcnn_dataset_destroy(&other);
     glcnn_dataset_destroy(&test);
