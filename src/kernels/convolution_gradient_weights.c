@@ -238,6 +238,11 @@ static bool shares_rows(const void *weights_problem)
         1024, 2048                                                                                 \
     }
 
+#define WINOGRAD                                                                                   \
+    {                                                                                              \
+        weights_take_winograd, "dense windows of 3x3 taps, without stride or dilation"             \
+    }
+
 const struct implementation_list convolution_weights_implementations = {
     "convolution_weights",
     (const struct implementation[]){
@@ -247,6 +252,24 @@ const struct implementation_list convolution_weights_implementations = {
          .plan = plan_weights_by_rows, .form = &(const struct weights_form){7, 3, 2, PROCESSOR}},
         {"weights_wide", "convolution/convolution_gradient_weights.comp", 32,
          .plan = plan_weights_by_rows, .form = &(const struct weights_form){3, 3, 1, SMALL_GPU}},
+        {"weights_winograd_pair", "convolution/winograd_gradient_products.comp", 12,
+         .uniform_loads = true, .supported = WINOGRAD,
+         .profitable = {weights_gain_by_winograd,
+                        "at least 32 channels, more where width or height is odd"},
+         .plan = plan_weights_winograd_points,
+         .form = &(const struct weights_form){1, 1, 1, SMALL_GPU, .pairs = true}},
+        {"weights_winograd_one", "convolution/winograd_gradient_products.comp", 8,
+         .uniform_loads = true, .supported = WINOGRAD,
+         .profitable = {weights_gain_by_winograd,
+                        "at least 32 channels, more where width or height is odd"},
+         .plan = plan_weights_winograd_points,
+         .form = &(const struct weights_form){1, 1, 1, SMALL_GPU}},
+        {"weights_winograd_wide", "convolution/winograd_gradient_products.comp", 14,
+         .submits_dispatches = true, .supported = WINOGRAD,
+         .profitable = {wide_weights_gain_by_winograd,
+                        "at least 64 channels, more where width or height is odd"},
+         .plan = plan_weights_winograd_points,
+         .form = &(const struct weights_form){1, 1, 1, SMALL_GPU, .pairs = true}},
         {"weights_sliding", "convolution/convolution_gradient_weights_narrow.comp", 14,
          .supported = {slides, "windows of more than one column, without stride, dilation or "
                                "a clamped edge"},

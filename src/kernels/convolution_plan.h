@@ -246,6 +246,13 @@ bool has_many_chunks(const void *partial_sums);
  * hold sums already are added to. */
 void pass_gradients(struct pass *pass, const char *type, const struct operation *operation);
 
+/* By Winograd's filtering (convolution_winograd.c). */
+bool weights_take_winograd(const void *weights_problem);
+bool weights_gain_by_winograd(const void *weights_problem);
+bool wide_weights_gain_by_winograd(const void *weights_problem);
+void plan_weights_winograd_points(struct plan *plan, const struct implementation *row,
+                                  const void *weights_problem);
+
 /* ---- Fully connected layers (fully_connected.c). The problem is the operation. ---- */
 
 extern const struct implementation_list fully_connected_data_implementations,

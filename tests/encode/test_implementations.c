@@ -700,6 +700,29 @@ static void test_winograd_tiles(void)
     unsetenv("GLCNN_IMPLEMENTATIONS");
 }
 
+/* The same of the gradient of weights, for parts of the results as well, and in several chunks and blocks. */
+static void test_winograd_gradients_of_weights(void)
+{
+#define WEIGHTS_OF_THREE "gradient_option=weights_and_biases " OF_THREE
+    const uint32_t folded = device->info.limits.array_layers / 30 + 1;
+    const struct check_case rows[] = {
+        {WEIGHTS_OF_THREE " output_feature_channels=9 offset_x=1 offset_y=-2", {3, 13, 3, 8}},
+        {OF_THREE " output_feature_channels=4 edge_mode=clamp offset_x=1", {2, 5, 6, 3}},
+        {WEIGHTS_OF_THREE " output_feature_channels=5", {folded, 120, 4, 9}},
+        {WEIGHTS_OF_THREE " output_feature_channels=4", {5, 128, 64, 66}},
+        {WEIGHTS_OF_THREE " output_feature_channels=11", {40, 6, 33, 3}},
+    };
+    /* The last differs from the first in the devices that take it. */
+    static const char *const implementations[] = {"weights_winograd_pair", "weights_winograd_one",
+                                                  "weights_winograd_wide"};
+    for (size_t v = 0; v < sizeof implementations / sizeof *implementations; v++) {
+        setenv("GLCNN_IMPLEMENTATIONS", implementations[v], 1);
+        for (size_t i = 0; i < (v < 2 ? sizeof rows / sizeof *rows : 1); i++)
+            CU_ASSERT_TRUE(has("convolution_gradient", &rows[i], "gradients_at("));
+    }
+    unsetenv("GLCNN_IMPLEMENTATIONS");
+}
+
 /* ---- Tiles of sums ---- */
 
 /* Tiles hold 4 or 8 slices of outputs where there are no more, else 16. */
@@ -1368,6 +1391,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_phases_of_a_stride_are_batched_or_separate),
         UNIT_TEST(test_ends_of_rows_are_masked),
         UNIT_TEST(test_winograd_tiles),
+        UNIT_TEST(test_winograd_gradients_of_weights),
         UNIT_TEST(test_tiles_follow_outputs),
         UNIT_TEST(test_forms_of_sums_are_forced),
         UNIT_TEST(test_tiles_of_weights_follow_the_weights),
