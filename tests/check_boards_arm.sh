@@ -11,6 +11,7 @@
 #                 boards/train.sh), float16, which is resnet8 with --precision float16, and check
 #   -f FOLDER     the *.comp of FOLDER, as GLCNN_SHADERS writes them, instead
 #   -p            closes with what a step of training is reckoned to take on boards, boards/model.py
+#   -b FILE,...   with -p: sets what "glcnn bench --board" measured on boards beside it
 #   -l            lists every program, the slowest to compile first
 #   -s            closes with the ten shaders that a step of training spends most in, by GPU
 #   -t            closes with a table of the GPUs, as Markdown
@@ -29,7 +30,7 @@
 
 out=${O:-build}
 suites=bookworm,trixie,sid gpus='' runs=lenet,small,resnet8,mobilenet-tiny,float16,check sources=''
-listed='' shaders='' table='' model='' fetch=1 workers=''
+listed='' shaders='' table='' model='' reports='' fetch=1 workers=''
 here=$(dirname "$0")/boards
 
 # Name, family, the first and the last version of Mesa that gives it OpenGL ES 3.1, fake device, the
@@ -71,7 +72,7 @@ skip() {
 }
 
 read_options() {
-    while getopts m:g:w:f:lpstn option; do
+    while getopts m:g:w:f:b:lpstn option; do
         case $option in
         m) suites=$OPTARG ;;
         g) gpus=$OPTARG ;;
@@ -81,6 +82,7 @@ read_options() {
         s) shaders=10 ;;
         t) table=1 ;;
         p) model=1 ;;
+        b) reports=$OPTARG ;;
         n) fetch= ;;
         *) exit 2 ;;
         esac
@@ -437,7 +439,7 @@ print_model() {
         echo "$gpu $name" >>"$work/families"
     done
     echo
-    python3 "$here/model.py" "$work"
+    python3 "$here/model.py" "$work" $(echo "$reports" | tr , ' ')
 }
 
 read_options "$@"

@@ -27,17 +27,18 @@ extern "C" {
 struct glcnn_bench_parameters {
     const char *kernel; /* only the rows of this kernel; NULL: all */
     const char *shape;  /* only the rows with this text in their name; NULL: all */
-    const char *
-        data; /* also load these pictures (glcnn/data.h), and take steps on their size; NULL: none */
+    /* Also load these pictures (glcnn/data.h), and take steps on their size; NULL: none. */
+    const char *data;
     glcnn_channel_format format; /* of the images of kernels; NONE: FLOAT32 */
     bool quick; /* small batches and few samples, as on software rasterisers anyway */
+    bool board; /* only steps at batch 64, by which boards are compared */
 };
 
 /* What is measured: a kernel, forward or backward, or else a step or the loader. */
 struct glcnn_bench_row {
     const char *name;
-    const char
-        *kernels[2]; /* of a kernel: [1], and [0] that runs before it and counts with it, or NULL */
+    /* Of a kernel: [1], and [0] that runs before it and counts with it, or NULL. */
+    const char *kernels[2];
     uint32_t source[4]; /* of a kernel: images, channels, height, width */
     uint32_t batch;     /* of others */
 };

@@ -8,6 +8,8 @@
 #include "base/fail.h"
 #include "task/nets.h"
 
+#define BOARD_BATCH 64 /* of steps whose time is reckoned for boards */
+
 /* The form of Fashion-MNIST, of pictures of steps without data. */
 static const struct form fashion = {28, 28, 1, 10, 0, 0};
 
@@ -75,7 +77,8 @@ static size_t choose_rows(const struct glcnn_bench_parameters *asked, struct ben
 {
     size_t chosen = 0;
     for (size_t i = 0; i < count; i++)
-        if ((!asked->kernel || is_kernel(rows[i].shown.kernels[0], asked->kernel) ||
+        if ((!asked->board || (rows[i].net && rows[i].shown.batch == BOARD_BATCH)) &&
+            (!asked->kernel || is_kernel(rows[i].shown.kernels[0], asked->kernel) ||
              is_kernel(rows[i].shown.kernels[1], asked->kernel)) &&
             (!asked->shape || strstr(rows[i].name, asked->shape))) {
             rows[chosen] = rows[i];

@@ -19,6 +19,10 @@ static const struct option_row options[] = {
     {'f', "float16", NULL, "images stored as float16; networks stay float32"},
     {'l', "list", NULL, "list the rows without running them", FLAG_AT(struct bench_request, list)},
     {0, "json", NULL, "print JSON; null means not known", FLAG_AT(struct bench_request, json)},
+    {0, "board", NULL,
+     "print JSON of the steps at batch 64, and the board's name: the form in which a board is "
+     "reported",
+     FLAG_AT(struct bench_request, parameters.board)},
     {0, "compare", READS "OLD.json", "compare with the rows of this report",
      NAME_AT(struct bench_request, compare)},
     {0, "trace", WRITES "FILE", "write the passes as a Chrome trace",
@@ -181,6 +185,7 @@ static int run(const struct tool_command *command, int argc, char *argv[])
     int status;
     if (!read_options(command, argc, argv, &request, &request.tool, read_format, &status))
         return status;
+    request.json = request.json || request.parameters.board;
     if (request.compare && optind + 1 == argc)
         return compare_files(command, request.compare, argv[optind]);
     if (request.compare && request.json)

@@ -102,11 +102,33 @@ void bench_add_result(struct bench_report *report, const struct glcnn_bench_resu
     cJSON_AddItemToArray(report->rows, json_of_result(result));
 }
 
+/* What the machine calls itself, by its device tree or its firmware; "": nothing. */
+static void find_board(char *name, size_t size)
+{
+    static const char *const paths[] = {"/proc/device-tree/model",
+                                        "/sys/class/dmi/id/product_name"};
+    size_t length = 0;
+    for (size_t i = 0; i < sizeof paths / sizeof *paths && length == 0; i++) {
+        FILE *file = fopen(paths[i], "r");
+        if (!file)
+            continue;
+        /* A device tree ends it with a zero, and firmware with a new line. */
+        for (int c = fgetc(file); c >= ' ' && length + 1 < size; c = fgetc(file))
+            if (c <= '~')
+                name[length++] = (char)c;
+        fclose(file);
+    }
+    name[length] = 0;
+}
+
 cJSON *bench_json(struct bench_report *report)
 {
+    char board[128];
     bool half = report->request->parameters.format == GLCNN_CHANNEL_FORMAT_FLOAT16;
     cJSON *json = cJSON_CreateObject();
     json_add_text(json, "version", glcnn_version());
+    find_board(board, sizeof board);
+    json_add_text(json, "board", board[0] ? board : NULL);
     cJSON_AddItemToObject(json, "device", json_of_device(report->device));
     json_add_text(json, "format", half ? "float16" : "float32");
     cJSON_AddBoolToObject(json, "small", glcnn_bench_is_small(report->bench));

@@ -7,12 +7,27 @@ NETS is what check_boards_arm.sh gathers of a family: sources, and a file of the
 kind OUT gets a pair of the program that has the most, inner.KIND-PRODUCTS-READS-1.0.comp and -2. The
 second body stands behind a condition on a uniform, or the compiler would mix both and run out of
 registers.
+
+A transform of Winograd's has no such loop: the first of its pair has an empty body, and the second what
+one invocation does. Its products are half the operations that the library reckons for an invocation.
 """
 import os
 import re
 import sys
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 NARROW, WEIGHTS = "convolution_narrow", "convolution_gradient_weights_narrow"
+PRODUCTS, GRADIENT_PRODUCTS = "winograd_products", "winograd_gradient_products"
+# By the constant of convolution_winograd.c that says how many operations an invocation has; of none, as
+# many as of any pass that says nothing.
+TRANSFORMS = {"winograd_inputs": "INPUT_WORK", "winograd_results": "RESULT_WORK",
+              "winograd_weights": None, "winograd_gradients": "GRADIENT_WORK"}
+COLUMN = "winograd_column" # of the four that the results' loop adds, which statistics count once
+USUAL_WORK = 64
+# How a loop's body begins, and what comes between two of them.
+BODIES = {PRODUCTS: ("ivec3 place = inputs_place(s, image)", "s++"),
+          GRADIENT_PRODUCTS: ("vec4 g = gradients_at(from, x, 0, k);", "x++"),
+          WEIGHTS: ("vec4 g = gradient_at(from, X, 0, k);", "X++")}
 
 
 def definitions(source):
@@ -32,6 +47,8 @@ def is_plain(defined):
 
 
 def kind_of(shader, defined):
+    if shader in TRANSFORMS or shader in (PRODUCTS, GRADIENT_PRODUCTS):
+        return shader
     by_channel, dense = "DEPTHWISE" in defined, whole(defined, "COMPONENTS") == 4
     if not is_plain(defined) or not (by_channel or dense):
         return None
@@ -47,11 +64,26 @@ def kind_of(shader, defined):
 def products_and_reads(shader, defined):
     """Of one body, as the shaders' loops are written."""
     components = whole(defined, "COMPONENTS")
+    if shader in TRANSFORMS:
+        return work_of(shader) // 2, 0
+    if shader == PRODUCTS:
+        pixels = whole(defined, "PIXELS")
+        return pixels * 16, pixels + 4
+    if shader == GRADIENT_PRODUCTS:
+        slices = whole(defined, "SLICES")
+        return slices * 16, slices + 1
     if shader == NARROW:
         pixels, taps = whole(defined, "PIXELS"), whole(defined, "SHARED_TAPS", 1)
         return pixels * taps * components * 4, pixels + taps - 1 + taps * components
     sums = 2 if "PAIR" in defined else whole(defined, "TAPS")
     return sums * components * 4, 2 if "SLIDES" in defined else 1 + sums
+
+
+def work_of(shader):
+    """Operations of an invocation of a transform."""
+    with open(os.path.join(HERE, "../../src/kernels/convolution_winograd.c"), encoding="utf-8") as file:
+        found = re.search(r"#define %s\s+(\d+)u" % TRANSFORMS[shader], file.read())
+    return int(found.group(1)) if found else USUAL_WORK
 
 
 def end_of_block(source, begin):
@@ -63,14 +95,29 @@ def end_of_block(source, begin):
             return at
 
 
+def pairs_of(kind, shader, source):
+    """Kinds, and of each two sources, of which the second has one body more."""
+    if shader not in TRANSFORMS:
+        yield kind, source, twice(shader, source)
+        return
+    begin = source.index("{", source.index("void invocation(ivec3 at)"))
+    empty = source[:begin] + "{" + source[end_of_block(source, begin) - 1:]
+    yield kind, empty, source
+    loop = re.search(r"for \(int c = 0; c < columns; c\+\+\)\s*(add_column\(.*?\);)", source, re.S)
+    if loop:
+        again = "{ %s c++; if (grid_x > 0) %s }" % (loop.group(1), loop.group(1))
+        yield COLUMN, source, source[:loop.start(1)] + again + source[loop.end():]
+
+
 def twice(shader, source):
     if shader == NARROW:
         begin = source.index("for (int p = 0; p < TURNS; p++) {")
         end = end_of_block(source, begin)
         return source[:end] + "row.y += 1; if (grid_x > 0) {" + source[begin:end] + "}" + source[end:]
-    begin = source.rindex("{", 0, source.index("vec4 g = gradient_at(from, X, 0, k);"))
+    first, step = BODIES[shader]
+    begin = source.rindex("{", 0, source.index(first))
     end = end_of_block(source, begin) - 1
-    return source[:end] + "X++; if (grid_x > 0) {" + source[begin + 1:end] + "}" + source[end:]
+    return source[:end] + step + "; if (grid_x > 0) {" + source[begin + 1:end] + "}" + source[end:]
 
 
 def interior(source):
@@ -96,10 +143,13 @@ def most_invoked(folder):
 def main():
     nets, out = sys.argv[1:]
     for kind, (shader, source) in most_invoked(nets).items():
-        name = "inner.%s-%d-%d" % (kind, *products_and_reads(shader, definitions(source)))
-        for number, text in (1, source), (2, twice(shader, source)):
-            with open(os.path.join(out, "%s-%d.0.comp" % (name, number)), "w", encoding="utf-8") as file:
-                file.write(text)
+        of_body = products_and_reads(shader, definitions(source))
+        for part, *texts in pairs_of(kind, shader, source):
+            name = "inner.%s-%d-%d" % (part, *of_body)
+            for number, text in enumerate(texts, 1):
+                path = os.path.join(out, "%s-%d.0.comp" % (name, number))
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(text)
 
 
 main()

@@ -1,6 +1,7 @@
 """What a step of training takes on boards, reckoned from what their compilers say.
 
-    model.py WORK
+    model.py WORK [REPORT...]
+    model.py --measured REPORT...
 
 WORK has what check_boards_arm.sh left there: GPU.inner, the record of a GPU's inner loops
 (inner_loops.py), and FAMILY.steps, the passes of a step (steps.c). Prints two tables, as Markdown:
@@ -10,10 +11,14 @@ WORK has what check_boards_arm.sh left there: GPU.inner, the record of a GPU's i
   - of each board and network the milliseconds of a step, what most of them go to, and beside it the
     milliseconds of the board's processors at half of NEON's peak.
 
+A REPORT is what "glcnn bench --board" prints on a board: what it measured stands beside what is reckoned
+for the board, or where none is reckoned in a row of its own. --measured prints such rows alone.
+
 A pass takes the longer of its products by the cost of its inner loop, at the clock, in all cores, and of
 its bytes by what memory gives; with the time of its dispatches added. Caches are perfect, cores always
 have work, and nothing else runs. So a step takes longer, and boards differ less than it says.
 """
+import json
 import os
 import re
 import sys
@@ -22,6 +27,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 COLUMNS = {"sums": "forward, data", "sums_1x1": "the same, 1x1",
            "sums_by_channel": "the same, by channel", "weights": "weights",
            "weights_1x1": "weights, 1x1", "weights_by_channel": "weights, by channel"}
+WINOGRADS = "winograd_products", "winograd_gradient_products" # sums; the others transform
+PASSES = WINOGRADS + ("winograd_inputs", "winograd_results", "winograd_weights", "winograd_gradients")
+FEWER = 9 / 4 # products of a sum that Winograd's filtering, F(2x2, 3x3), makes by one
 NORMAL = 192 # four pixels, three taps, four inputs, four outputs
 PEAK = 0.5 # of NEON, in a good program
 
@@ -74,6 +82,9 @@ def inner_loops(path):
         if pair.get("1") and pair.get("2"):
             taken, pipe = cost(pair["1"], pair["2"])
             found[kind] = taken * NORMAL / products, pipe, reads * NORMAL / products
+    if "winograd_column" in found: # the loop that adds four of them was counted with one
+        taken, pipe, reads = found["winograd_results"]
+        found["winograd_results"] = taken + 3 * found["winograd_column"][0], pipe, reads
     return found
 
 
@@ -104,14 +115,23 @@ def steps(path):
     return found
 
 
+def name_of(shader):
+    return os.path.basename(shader).partition(".")[0]
+
+
 def cost_of_pass(loops, shader):
-    """By the loops of 3x3, which stand for all; a compiler with few registers has one tap at a time."""
-    kinds = ("weights", "weights_1x1") if "gradient_weights" in shader else ("sums",)
+    """By the loops of 3x3, which stand for all but Winograd's; a compiler with few registers has one tap at
+    a time."""
+    name = name_of(shader)
+    kinds = (name,) if name in PASSES else ("weights", "weights_1x1") if "gradient_weights" in shader else ("sums",)
     return next(loops[kind][0] for kind in kinds if kind in loops)
 
 
-def is_product(kernel):
-    return "convolution" in kernel or "fully_connected" in kernel
+def products_of_processors(kernel, shader, products):
+    """Those of the sums themselves, however the GPU makes them."""
+    if "winograd" in shader:
+        return products * FEWER if name_of(shader) in WINOGRADS else 0
+    return products if "convolution" in kernel or "fully_connected" in kernel else 0
 
 
 def reckon(board, loops, passes):
@@ -122,7 +142,7 @@ def reckon(board, loops, passes):
         work, memory = products * each / board["clock"], size / board["memory"]
         spent["products" if work > memory else "memory"] += 1e3 * max(work, memory)
         spent["dispatches"] += 1e3 * dispatches * board["dispatch"]
-        counted = products if is_product(kernel) else 0
+        counted = products_of_processors(kernel, shader, products)
         processors += 1e3 * max(counted / board["processors"], memory)
     return spent, processors
 
@@ -144,30 +164,73 @@ def number(milliseconds):
     return "%.0f" % milliseconds if milliseconds >= 20 else "%.1f" % milliseconds
 
 
-def print_steps(loops, families, work):
+def report_of(path):
+    """What a board measured: its name, its driver, and the milliseconds of a step by network."""
+    with open(path, encoding="utf-8") as file:
+        report = json.load(file)
+    steps_of = {}
+    for row in report["rows"]:
+        found = re.fullmatch(r"step of (.*), batch 64", row["name"])
+        if found and row["milliseconds"] is not None:
+            steps_of[found.group(1)] = row["milliseconds"]
+    return {"board": report["board"] or "unknown board", "renderer": report["device"]["renderer"],
+            "steps": steps_of}
+
+
+def is_of(report, board):
+    """A board calls itself by more than its name, as "Raspberry Pi 5 Model B Rev 1.0"."""
+    return board["name"].partition(" (")[0].lower() in report["board"].lower()
+
+
+def measured(reports, net):
+    return "".join(", measured %s" % number(report["steps"][net]) for report in reports
+                   if net in report["steps"])
+
+
+def print_head(nets):
+    print("\n| board, GPU |" + "".join(" %s |" % net for net in nets))
+    print("| --- |" + " --- |" * len(nets))
+
+
+def print_measured(reports, nets):
+    """A row of what no board's row has."""
+    for report in reports:
+        cells = [measured([report], net).lstrip(", ") or "–" for net in nets]
+        print("| %s, %s | %s |" % (report["board"], report["renderer"], " | ".join(cells)))
+
+
+def print_steps(loops, families, work, reports):
     rows = [board for board in boards() if board["gpu"] in loops]
     nets = None
     for board in rows:
         passes = steps(os.path.join(work, families[board["gpu"]] + ".steps"))
         if nets is None:
             nets = list(passes)
-            print("\n| board, GPU |" + "".join(" %s |" % net for net in nets))
-            print("| --- |" + " --- |" * len(nets))
+            print_head(nets)
+        own = [report for report in reports if is_of(report, board)]
         cells = []
         for net in nets:
             spent, processors = reckon(board, loops[board["gpu"]], passes[net])
             most = max(spent, key=spent.get)
-            cells.append("%s (%s), CPU %s" % (number(sum(spent.values())), most, number(processors)))
+            cells.append("%s (%s), CPU %s%s" % (number(sum(spent.values())), most, number(processors),
+                                                measured(own, net)))
         print("| %s, %s | %s |" % (board["name"], board["gpu"], " | ".join(cells)))
+    print_measured([report for report in reports
+                    if not any(is_of(report, board) for board in rows)], nets or [])
 
 
 def main():
-    work = sys.argv[1]
+    work, reports = sys.argv[1], [report_of(path) for path in sys.argv[2:]]
+    if work == "--measured":
+        nets = list(dict.fromkeys(net for report in reports for net in report["steps"]))
+        print_head(nets)
+        print_measured(reports, nets)
+        return
     with open(os.path.join(work, "families"), encoding="utf-8") as lines:
         families = dict(line.split() for line in lines)
     loops = {gpu: inner_loops(os.path.join(work, gpu + ".inner")) for gpu in families}
     print_loops(loops)
-    print_steps(loops, families, work)
+    print_steps(loops, families, work, reports)
 
 
 main()

@@ -147,6 +147,13 @@ else
         reports --shape "$text"
     done
 fi
+# A board's report has its steps at batch 64 alone, and the table of boards reads it.
+gives 0 --board --list
+[ "$(grep -cv '^step of .*, batch 64$' out)" = 0 ] || fail 'other rows than steps are of a board'
+gives 0 --board --shape 'step of lenet'
+python3 "$top/tests/boards/model.py" --measured out >table 2>&1 || fail "no table: $(tail -n 1 table)"
+grep -q '^| board, GPU | lenet |$' table && grep -q '^| .*, .* | measured [0-9.]* |$' table ||
+    fail "what was measured is not in the table: $(cat table)"
 reports --float16 --shape 'max pooling 2x2'
 export MESA_EXTENSION_OVERRIDE=-GL_EXT_disjoint_timer_query
 reports --device software --shape 'batch norm, '
