@@ -134,10 +134,11 @@ static void plan_first(struct plan *plan, const struct implementation *row,
 }
 
 /* Runs that an invocation reads at a time: each by itself would be waited for. Two quantities of four
- * runs, and what they are merged into, are more than a GPU of few registers holds. */
+ * runs, and what they are merged into, are more than a GPU of few registers holds; V3D 7.1 holds two. */
 static void pass_reads(struct plan *plan, struct pass *pass)
 {
-    pass_define(pass, "AT_ONCE", plan->device->info.traits.registers < 12 ? 1 : 4);
+    uint32_t registers = plan->device->info.traits.registers;
+    pass_define(pass, "AT_ONCE", registers < 12 ? 1 : registers < 14 ? 2 : 4);
 }
 
 static void plan_merge(struct plan *plan, const struct pixel_reduction *r, struct ping_pong *images)
