@@ -9,6 +9,7 @@
 #define SIDE        4u /* of the points, which are 4x4 */
 #define TILE        2u
 #define SLICES      8u          /* of inputs and of outputs, from which on it pays */
+#define FEW_SLICES  4u          /* the same of gradients of weights, whose own loop reads more */
 #define MORE_SLICES 16u         /* the same of GPUs whose products take less beside their memory */
 #define BLOCK_BYTES (32u << 20) /* of images at the points; there are two of these */
 #define CHUNK_BYTES (16u << 20) /* of partial sums, unless one chunk takes more */
@@ -239,7 +240,7 @@ bool weights_gain_by_winograd(const void *weights_problem)
     const struct weights_problem *problem = weights_problem;
     uint32_t extent[2];
     extent_of_gradient(problem->operation, extent);
-    return has_slices(&problem->packing, extent, SLICES);
+    return has_slices(&problem->packing, extent, FEW_SLICES);
 }
 
 bool wide_weights_gain_by_winograd(const void *weights_problem)
