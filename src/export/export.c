@@ -41,6 +41,15 @@ const char *leaving_beginning(const struct leaving *l)
     return l->record ? recorded_input(l) : has_preprocessing(l) ? NORMALISED : INPUT;
 }
 
+uint32_t leaving_read_ends(const struct leaving *l, const char *names[TASK_ENDS])
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < l->end_count; i++)
+        if (l->ends[i].is_inner == l->ends[l->end_count - 1].is_inner)
+            names[count++] = l->ends[i].name;
+    return count;
+}
+
 /* The name of what the file takes. */
 static const char *input_of(const struct leaving *l)
 {

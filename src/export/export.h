@@ -26,6 +26,8 @@ struct leaving {
 
 /* The name of the value that the network begins with. */
 const char *leaving_beginning(const struct leaving *leaving);
+/* Names of the values at which it ends where the file is read again. How many there are. */
+uint32_t leaving_read_ends(const struct leaving *leaving, const char *names[TASK_ENDS]);
 
 /* Metadata of a file, to be released with metadata_free, after a failure too. False: not enough memory. */
 struct metadata {

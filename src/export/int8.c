@@ -24,15 +24,18 @@ struct measured {
 static glcnn_status open_bytes(const struct leaving *l, glcnn_device *device, const uint8_t *bytes,
                                size_t size, glcnn_model *m, char error[GLCNN_ERROR_LENGTH])
 {
-    const struct own_file own = {.is_own = true, .saved = *l->saved};
+    const struct own_file own = {.is_own = true, .saved = *l->saved, .units = l->units};
     const struct form *form = &l->saved->form;
+    const char *ends[TASK_ENDS];
+    const struct glcnn_onnx_options options = {.outputs = ends,
+                                               .output_count = leaving_read_ends(l, ends)};
     struct glcnn_onnx_record *record = NULL;
     glcnn_network *network = NULL;
     m->saved = *l->saved;
     m->values = calloc(TRAINED_BATCH * task_of(form)->values(form), sizeof *m->values);
     if (!m->values)
         return fail_with(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
-    glcnn_status status = glcnn_onnx_read(device, bytes, size, NULL, &network, &record, error);
+    glcnn_status status = glcnn_onnx_read(device, bytes, size, &options, &network, &record, error);
     if (status == GLCNN_SUCCESS && !own_file_join(&own, record, error))
         status = GLCNN_MALFORMED_DATA;
     if (status != GLCNN_SUCCESS)

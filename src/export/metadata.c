@@ -115,14 +115,10 @@ static void add_own(const struct leaving *l, struct metadata *m)
         add(m, OWN_RECORD, "true");
     if (l->units)
         add_units(l, m);
-    if (l->end_count == 0)
-        return;
     const char *ends[TASK_ENDS];
-    const bool is_inner = l->ends[l->end_count - 1].is_inner;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < l->end_count; i++)
-        if (l->ends[i].is_inner == is_inner)
-            ends[count++] = l->ends[i].name;
+    const uint32_t count = leaving_read_ends(l, ends);
+    if (count == 0)
+        return;
     char *list = class_names_text(ends, count);
     struct text *text = begin(m);
     if (list)

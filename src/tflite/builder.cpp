@@ -216,6 +216,12 @@ void Builder::rename(int index, const std::string &name)
     tensor(index).name = name;
 }
 
+void Builder::suggest_name(int index, const std::string &name)
+{
+    if (names.emplace(name, 1).second)
+        tensor(index).name = name;
+}
+
 void Builder::add_metadata(const std::string &name, const std::string &text)
 {
     std::unique_ptr<tflite::MetadataT> entry(new tflite::MetadataT);

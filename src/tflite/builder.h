@@ -69,6 +69,8 @@ class Builder
         return tensor(index).type == tflite::TensorType::UINT8;
     }
     void rename(int index, const std::string &name);
+    /* The same, unless another tensor has the name. */
+    void suggest_name(int index, const std::string &name);
     void add_metadata(const std::string &name, const std::string &text);
 
     std::vector<int32_t> inputs, outputs;

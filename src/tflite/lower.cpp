@@ -716,6 +716,15 @@ void Lowering::lower_node()
     row->lower(*this);
 }
 
+/* A tensor has the name of the last value that it is: what a rectifier within its operator, or a pair of QuantizeLinear
+ * and DequantizeLinear, makes of it. */
+void Lowering::name_tensors()
+{
+    for (const auto &[tensor, of_values] : names)
+        if (std::find(out.inputs.begin(), out.inputs.end(), tensor) == out.inputs.end())
+            out.suggest_name(tensor, of_values.back());
+}
+
 std::vector<uint8_t> Lowering::run()
 {
     find_readers();
@@ -733,6 +742,7 @@ std::vector<uint8_t> Lowering::run()
         node = &each;
         lower_node();
     }
+    name_tensors();
     for (const Port &port : in.outputs)
         add_output(port, is_last);
     for (const auto &[key, text] : in.metadata)

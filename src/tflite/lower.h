@@ -119,6 +119,7 @@ class Lowering
     void add_input(const Port &port, bool is_last);
     void add_output(const Port &port, bool is_last);
     void lower_node();
+    void name_tensors();
     int constant_tensor(const Value &value, const Order &order, const Numbers &numbers);
     std::optional<Quantisation> target(const Node &from, bool fuses) const;
     std::string result_name() const;

@@ -124,6 +124,11 @@ must "$glcnn" train --task regress --model "$work/imported.glcnn" --data "$work/
 must "$glcnn" export "$work/numbers.glcnn" -o "$work/numbers.onnx"
 grep -q 'gives numbers: ' "$work/log" && grep -aq model.units "$work/numbers.onnx" ||
     fail 'numbers leave without their units'
+must "$glcnn" export "$work/numbers.glcnn" -o "$work/numbers.int8.onnx" --int8 --data "$work/numbers" --pictures 8
+grep -q 'in float32, .* in int8' "$work/log" || fail 'how well numbers are in int8 is not said'
+must "$glcnn" export "$work/numbers.glcnn" -o "$files/numbers.tflite" --int8 --data "$work/numbers" --pictures 8
+must "$glcnn" import "$files/numbers.tflite" -o "$work/again.glcnn" --force
+grep -q 'for the task regress, ' "$work/log" || fail 'numbers in int8 do not come back from a .tflite file'
 
 # A search among patches is no network.
 mkdir "$work/normal"
