@@ -37,7 +37,7 @@
  * folded: a batch normalisation keeps its gamma, beta and running statistics as vectors of a kernel
  * of its own. A dropout is left out, as it is where nothing is trained. A file that was written in
  * training, with training_mode, is read as any other: results are those of kept statistics,
- * training has those of its batches.
+ * training has those of its batches, and what is written of it is no longer in training.
  *
  * What trains is what initialisers hold: weights, biases, gamma and beta; slopes of PRelu; numbers
  * that Add, Sub, Mul and Div (as what is divided) have, one for each channel or one for all, which

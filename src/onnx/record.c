@@ -186,6 +186,29 @@ static void drop_all_data(Onnx__GraphProto *graph, const struct name_table *name
     }
 }
 
+static void drop_names(char **names, size_t *count, size_t kept)
+{
+    while (*count > kept)
+        free(names[--*count]);
+}
+
+/* A file of a training computes with the statistics of its batches, the network with those that are kept: what is
+ * written computes as the network does. */
+static void leave_training(Onnx__GraphProto *graph)
+{
+    for (size_t i = 0; i < graph->n_node; i++) {
+        Onnx__NodeProto *node = graph->node[i];
+        if (node->op_type && strcmp(node->op_type, "Dropout") == 0)
+            drop_names(node->input, &node->n_input, 2);
+        if (!node->op_type || strcmp(node->op_type, "BatchNormalization") != 0)
+            continue;
+        drop_names(node->output, &node->n_output, 1);
+        for (size_t k = 0; k < node->n_attribute; k++)
+            if (strcmp(node->attribute[k]->name, "training_mode") == 0)
+                node->attribute[k]->i = 0;
+    }
+}
+
 bool record_finish(struct reader *reader, Onnx__ModelProto *model,
                    struct glcnn_onnx_record **record)
 {
@@ -194,6 +217,7 @@ bool record_finish(struct reader *reader, Onnx__ModelProto *model,
     bool noted = note_names(b, &names);
     if (noted)
         drop_all_data(model->graph, &names);
+    leave_training(model->graph);
     name_table_free(&names);
     b->record.skeleton_size = protobuf_c_message_get_packed_size(&model->base);
     b->skeleton = malloc(b->record.skeleton_size + 1);

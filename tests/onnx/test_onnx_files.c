@@ -256,11 +256,30 @@ static void expect_of(const struct reading *r, const char *text, const float *ex
     glcnn_graph_destroy(&graph);
 }
 
+/* Other programs compute with kept statistics and drop nothing, as the network does. */
+static void expect_inference(const struct file *file)
+{
+    Onnx__ModelProto *model = onnx__model_proto__unpack(NULL, file->size, file->bytes);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(model);
+    for (size_t i = 0; i < model->graph->n_node; i++) {
+        const Onnx__NodeProto *node = model->graph->node[i];
+        if (strcmp(node->op_type, "Dropout") == 0)
+            CU_ASSERT(node->n_input <= 2);
+        if (strcmp(node->op_type, "BatchNormalization") == 0)
+            CU_ASSERT_EQUAL(node->n_output, 1);
+        for (size_t k = 0; k < node->n_attribute; k++)
+            if (strcmp(node->attribute[k]->name, "training_mode") == 0)
+                CU_ASSERT_EQUAL(node->attribute[k]->i, 0);
+    }
+    onnx__model_proto__free_unpacked(model, NULL);
+}
+
 /* The record's file makes the same. */
 static void expect_back(struct reading *r, const char *text, const float *expected, size_t count)
 {
     struct file back = {NULL, 0};
     GOOD(glcnn_onnx_write(r->network, r->record, NULL, 0, &back.bytes, &back.size, NULL));
+    expect_inference(&back);
     struct reading again = read_file(&back);
     CU_ASSERT_STRING_EQUAL(again.error, "");
     if (again.network)
