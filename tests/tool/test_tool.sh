@@ -103,6 +103,59 @@ if [ -c /dev/full ]; then
     says err 'standard output cannot be written'
 fi
 
+# A command line that a command refuses before it opens anything: the message and what to do, whole.
+while IFS='|' read -r line words; do
+    gives 2 $line
+    command=${line%% *}
+    printf 'glcnn %s: %s\n"glcnn %s --help" lists the options.\n' "$command" "$words" "$command" >wanted
+    cmp -s wanted err || fail "glcnn $line says: $(cat err)"
+    silent
+done <<'END'
+evaluate|no model given
+evaluate m|no data given
+evaluate m d x|unexpected argument "x"
+evaluate m d --size 0|--size is "0"; it must be a number or WIDTHxHEIGHT, each in 1 .. 4096
+predict|no model given
+predict m|no pictures given
+predict m x --top 0|--top is "0"; it must be a whole number in 1 .. 65535
+predict m x --top 65536|--top is "65536"; it must be a whole number in 1 .. 65535
+predict m x --most 0|--most is "0"; it must be a whole number in 1 .. 300
+predict m x --most 301|--most is "301"; it must be a whole number in 1 .. 300
+predict m x --confidence 1.01|--confidence is "1.01"; it must be a number in 0 .. 1
+predict m x --overlap -0.1|--overlap is "-0.1"; it must be a number in 0 .. 1
+look|no data given
+look a b|expected one folder or file of data
+kernels --table pooling_max|--table lists all kernels; it takes no names
+kernels --shape 1x2|--shape is "1x2"; it must be IMAGESxCHANNELSxHEIGHTxWIDTH, each 1 or more
+bench --compare x --json|--compare prints text; write --json to a file and compare the two files
+anomaly|expected "fit" or "score"
+anomaly fit|no folder of normal pictures given
+anomaly score|no file of "fit" given
+export|no model given
+export m -o x --batch 0|--batch is "0"; it must be in 1 .. 65535
+export m -o x --batch 65536|--batch is "65536"; it must be in 1 .. 65535
+export m -o x --pictures 0|--pictures is "0"; it must be in 1 .. 10000
+export m -o x --pictures 10001|--pictures is "10001"; it must be in 1 .. 10000
+export m -o x --boxes q|--boxes is "q"; it must be split, yolo or nms
+export m -o x --embed-preprocessing q|--embed-preprocessing is "q"; it must be bytes, unit, bytes-bgr or unit-bgr
+export m -o x --percentile 49.9|--percentile is "49.9"; it must be in 50 .. 100
+export m -o x --percentile 100.1|--percentile is "100.1"; it must be in 50 .. 100
+export m -o x.onnx --percentile 50|--percentile and --small-weights are for --int8, which is missing
+export m -o x.onnx --percentile 100|--percentile and --small-weights are for --int8, which is missing
+import x|--out is missing: the model file to write
+import x --channels 0|--channels is "0"; it must be in 1 .. 65535
+run pooling_max -i x|"x" is not of the form NAME=FILE
+run pooling_max -f q|there is no format "q"; there are float32 and float16
+info -w 0|--wait is "0"; it must be a whole number in 1 .. 1000000
+info -w 1000001|--wait is "1000001"; it must be a whole number in 1 .. 1000000
+END
+# What lies on the edge is taken, and the model is what fails.
+for line in 'predict m x --top 65535' 'predict m x --most 300' 'predict m x --confidence 1' 'predict m x --overlap 0' \
+    'export m -o x.onnx --batch 65535' 'evaluate m d --size 4096'; do
+    gives 1 $line
+    says err 'm: cannot be opened: No such file or directory'
+done
+
 # ---- JSON, as its readers see it -----------------------------------------------------------------
 
 cat >json.c <<'END_OF_C'
