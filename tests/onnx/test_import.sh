@@ -328,13 +328,18 @@ LC_ALL=C grep -aqF "\"model.net\":\"$(printf 'xx%062d' 0 | sed "s/0/$(printf '\3
 printf 'a\r\nb\r\n\r\nc\r\nb\r\nd\r\n' >double
 refused 1 '^glcnn import: double: line 5: the name "b" is also that of line 2' \
     import "$golden/classifier.onnx" -o x.glcnn --class-names double
+# The names that come first and last in their order are compared too.
+printf 'a\nc\nd\na\nb\n' >double
+refused 1 'double: line 4: the name "a" is also that of line 1' import "$golden/classifier.onnx" -o x.glcnn --class-names double
+printf 'd\nb\nd\na\nc\n' >double
+refused 1 'double: line 3: the name "d" is also that of line 1' import "$golden/classifier.onnx" -o x.glcnn --class-names double
 
 # ---- What is no such file --------------------------------------------------------------------------
 
 refused 1 'must have 5 lines, one name for each class' import "$golden/classifier.onnx" -o x.glcnn --class-names three/val.csv
 refused 2 'no ONNX or .tflite file given' import -o x.glcnn
 refused 2 '--out is missing: the model file to write' import "$golden/classifier.onnx"
-refused 2 'deviations must be above 0' import "$golden/classifier.onnx" -o x.glcnn --deviation 0
+refused 2 '--mean and --deviation must each be one number, or 1 separated by commas; deviations must be above 0' import "$golden/classifier.onnx" -o x.glcnn --deviation 0
 refused 2 'did you mean class-names?' import "$golden/classifier.onnx" -o x.glcnn --clas-names a
 refused 1 'names' import names -o x.glcnn
 refused 2 '--out is missing: the file to write' export net.glcnn
