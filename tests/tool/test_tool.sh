@@ -132,18 +132,18 @@ anomaly|expected "fit" or "score"
 anomaly fit|no folder of normal pictures given
 anomaly score|no file of "fit" given
 export|no model given
-export m -o x --batch 0|--batch is "0"; it must be in 1 .. 65535
-export m -o x --batch 65536|--batch is "65536"; it must be in 1 .. 65535
-export m -o x --pictures 0|--pictures is "0"; it must be in 1 .. 10000
-export m -o x --pictures 10001|--pictures is "10001"; it must be in 1 .. 10000
+export m -o x --batch 0|--batch is "0"; it must be a whole number in 1 .. 65535
+export m -o x --batch 65536|--batch is "65536"; it must be a whole number in 1 .. 65535
+export m -o x --pictures 0|--pictures is "0"; it must be a whole number in 1 .. 10000
+export m -o x --pictures 10001|--pictures is "10001"; it must be a whole number in 1 .. 10000
 export m -o x --boxes q|--boxes is "q"; it must be split, yolo or nms
 export m -o x --embed-preprocessing q|--embed-preprocessing is "q"; it must be bytes, unit, bytes-bgr or unit-bgr
-export m -o x --percentile 49.9|--percentile is "49.9"; it must be in 50 .. 100
-export m -o x --percentile 100.1|--percentile is "100.1"; it must be in 50 .. 100
+export m -o x --percentile 49.9|--percentile is "49.9"; it must be a number in 50 .. 100
+export m -o x --percentile 100.1|--percentile is "100.1"; it must be a number in 50 .. 100
 export m -o x.onnx --percentile 50|--percentile and --small-weights are for --int8, which is missing
 export m -o x.onnx --percentile 100|--percentile and --small-weights are for --int8, which is missing
 import x|--out is missing: the model file to write
-import x --channels 0|--channels is "0"; it must be in 1 .. 65535
+import x --channels 0|--channels is "0"; it must be a whole number in 1 .. 65535
 run pooling_max -i x|"x" is not of the form NAME=FILE
 run pooling_max -f q|there is no format "q"; there are float32 and float16
 info -w 0|--wait is "0"; it must be a whole number in 1 .. 1000000
