@@ -123,7 +123,8 @@ def cost_of_pass(loops, shader):
     """By the loops of 3x3, which stand for all but Winograd's; a compiler with few registers has one tap at
     a time."""
     name = name_of(shader)
-    kinds = (name,) if name in PASSES else ("weights", "weights_1x1") if "gradient_weights" in shader else ("sums",)
+    of_weights = "gradient_weights" in shader
+    kinds = (name,) if name in PASSES else ("weights", "weights_1x1") if of_weights else ("sums",)
     return next(loops[kind][0] for kind in kinds if kind in loops)
 
 
@@ -212,8 +213,8 @@ def print_steps(loops, families, work, reports):
         for net in nets:
             spent, processors = reckon(board, loops[board["gpu"]], passes[net])
             most = max(spent, key=spent.get)
-            cells.append("%s (%s), CPU %s%s" % (number(sum(spent.values())), most, number(processors),
-                                                measured(own, net)))
+            reckoned = number(sum(spent.values())), most, number(processors)
+            cells.append("%s (%s), CPU %s" % reckoned + measured(own, net))
         print("| %s, %s | %s |" % (board["name"], board["gpu"], " | ".join(cells)))
     print_measured([report for report in reports
                     if not any(is_of(report, board) for board in rows)], nets or [])
