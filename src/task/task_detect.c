@@ -180,6 +180,23 @@ static uint32_t find_ends(const struct model *model, struct task_end ends[TASK_E
     return 2 * layout.scales;
 }
 
+/* In int8 roundings follow the layer that has the end's label: the layer gets another. */
+static bool yield_label(const glcnn_image_node *end, const char *what, uint32_t scale)
+{
+    char label[32], yielded[48];
+    const glcnn_image_node *at = end;
+    glcnn_filter_node *filter;
+    snprintf(label, sizeof label, HEAD_LABELS "%s_%u", what, scale);
+    snprintf(yielded, sizeof yielded, "%s.layer", label);
+    do {
+        at = glcnn_filter_node_source(glcnn_image_node_filter(at), 0);
+        filter = at ? glcnn_image_node_filter(at) : NULL;
+    } while (filter && strcmp(glcnn_filter_node_label(filter), label) != 0 &&
+             glcnn_neuron(glcnn_filter_node_kernel(filter)));
+    return !filter || strcmp(glcnn_filter_node_label(filter), label) != 0 ||
+           glcnn_filter_node_set_label(filter, yielded) == GLCNN_SUCCESS;
+}
+
 static glcnn_image_node *join_ends(const struct form *form, glcnn_image_node *const ends[],
                                    uint32_t count, const float *units)
 {
@@ -189,8 +206,8 @@ static glcnn_image_node *join_ends(const struct form *form, glcnn_image_node *co
     bool good = count == 2 * layout.scales;
     for (uint32_t i = 0; good && i < layout.scales; i++) {
         detection_join(ends[2 * i], ends[2 * i + 1], &outputs[i]);
-        good = outputs[i].predictions && name(outputs[i].scores, "scores", i) &&
-               name(outputs[i].distances, "distances", i);
+        good = outputs[i].predictions && yield_label(outputs[i].scores, "scores", i) &&
+               name(outputs[i].scores, "scores", i) && name(outputs[i].distances, "distances", i);
     }
     return good ? pack(&layout, outputs) : NULL;
 }

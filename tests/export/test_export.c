@@ -299,7 +299,7 @@ static void load_again(const char *class_name)
     unlink(path_of("again"));
 }
 
-/* A file that was exported says what it is; in memory it is anybody's. */
+/* A file that was exported says what it is, also in memory. */
 static void a_file_is_imported_again(void)
 {
     char error[GLCNN_ERROR_LENGTH] = "";
@@ -331,7 +331,7 @@ static void a_file_is_imported_again(void)
         glcnn_import_file(device, "anybody's", &bytes, path_of("again"), &imported, error),
         GLCNN_SUCCESS);
     glcnn_imported_destroy(&imported);
-    load_again("2");
+    load_again(names[2]);
     unlink(path_of("a.onnx"));
     glcnn_exported_destroy(&exported);
     glcnn_model_destroy(&model);

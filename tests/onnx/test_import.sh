@@ -339,7 +339,7 @@ refused 1 'double: line 3: the name "d" is also that of line 1' import "$golden/
 refused 1 'must have 5 lines, one name for each class' import "$golden/classifier.onnx" -o x.glcnn --class-names three/val.csv
 refused 2 'no ONNX or .tflite file given' import -o x.glcnn
 refused 2 '--out is missing: the model file to write' import "$golden/classifier.onnx"
-refused 2 '--mean and --deviation must each be one number, or 1 separated by commas; deviations must be above 0' import "$golden/classifier.onnx" -o x.glcnn --deviation 0
+refused 2 'mean and deviation must each be one number, or 1 separated by commas; deviations must be above 0' import "$golden/classifier.onnx" -o x.glcnn --deviation 0
 refused 2 'did you mean class-names?' import "$golden/classifier.onnx" -o x.glcnn --clas-names a
 refused 1 'names' import names -o x.glcnn
 refused 2 '--out is missing: the file to write' export net.glcnn
