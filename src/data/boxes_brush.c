@@ -229,7 +229,8 @@ static glcnn_status read_runs(const char *path, struct outline *o, char *error)
 {
     char message[GLCNN_ERROR_LENGTH] = "";
     struct picture_values values = {.values = NULL};
-    FILE *stream = fopen(path, "rb");
+    struct picture_file file;
+    FILE *stream = open_picture(path, &file);
     if (!stream)
         return fail_with_errno(error, path, "cannot be opened");
     glcnn_status status = picture_png_values(stream, NULL, &values, message);

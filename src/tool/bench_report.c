@@ -1,8 +1,10 @@
 /* What glcnn bench prints: lines of text as rows come, or JSON at the end. */
 #include "bench.h"
 
+#include <glcnn/io.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* ---- As text ---- */
 
@@ -109,14 +111,15 @@ static void find_board(char *name, size_t size)
                                         "/sys/class/dmi/id/product_name"};
     size_t length = 0;
     for (size_t i = 0; i < sizeof paths / sizeof *paths && length == 0; i++) {
-        FILE *file = fopen(paths[i], "r");
-        if (!file)
+        char bytes[128];
+        int file;
+        if (glcnn_file_open(paths[i], &file, NULL, NULL) != GLCNN_SUCCESS)
             continue;
+        const ssize_t count = read(file, bytes, sizeof bytes);
+        close(file);
         /* A device tree ends it with a zero, and firmware with a new line. */
-        for (int c = fgetc(file); c >= ' ' && length + 1 < size; c = fgetc(file))
-            if (c <= '~')
-                name[length++] = (char)c;
-        fclose(file);
+        for (ssize_t k = 0; k < count && bytes[k] >= ' ' && length + 1 < size; k++)
+            name[length++] = bytes[k];
     }
     name[length] = 0;
 }

@@ -32,7 +32,10 @@ train)
     has --resume && set -- "\$@" --epochs 2 || set -- "\$@" --epochs 1
     ;;
 evaluate | predict | import | export | anomaly) has look || set -- "\$@" --force ;;
-bench) has -k || has --shape || has --compare || set -- "\$@" -q -k transpose ;;
+bench)
+    has --board && set -- "\$@" -q --shape 'step of lenet'
+    has -k || has --shape || has --compare || has --board || set -- "\$@" -q -k transpose
+    ;;
 check) set -- "\$@" -k transpose ;;
 esac
 exec "$out/glcnn" "\$@"
