@@ -72,7 +72,7 @@ struct glcnn_padding_pixels {
 
 /* Properties of every kernel. `primary` is its only or first source, the source gradient of a gradient
  * kernel; `secondary` the second, the forward source image. By hand (spec 5.5) pixel i of the source
- * gradient stands at stride * (i - primary offset) - kernel_offset of the result (pooling.h). */
+ * gradient stands at stride * (i - primary offset) - kernel_offset of the result (kernels/pooling.h). */
 struct glcnn_addressing {
     struct glcnn_source_properties primary, secondary;
     /* What is written, default everything; pixels outside keep their contents. */
