@@ -107,6 +107,8 @@ GLCNN_API glcnn_status glcnn_model_create(glcnn_device *device,
                                           const struct glcnn_model_parameters *parameters,
                                           glcnn_model **model, char error[GLCNN_ERROR_LENGTH]);
 /* Writes a file that glcnn_model_load, the tool and the setting "model" of glcnn/train.h read, whole or not at all.
+ * It has the network's weights as they are, and its nodes and the settings of its kernels as the model was made or
+ * loaded with them: what is changed of these later, glcnn_network_serialize writes (glcnn/serialize.h).
  * Errors: GLCNN_INVALID_ARGUMENT for names that are not UTF-8, those of glcnn_checkpoint_save. */
 GLCNN_API glcnn_status glcnn_model_save(const glcnn_model *model, const char *path,
                                         char error[GLCNN_ERROR_LENGTH]);
