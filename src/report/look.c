@@ -43,7 +43,7 @@ static void tell_classes(struct seen *s)
     }
     if (look->class_count > SHOWN_MAX)
         text_format(&s->text, "and %u more; --json has all\n", look->class_count - SHOWN_MAX);
-    text_format(&s->text, "\n");
+    text_show(&s->text, "\n");
 }
 
 static void tell(struct seen *s)
@@ -63,7 +63,7 @@ static void tell(struct seen *s)
     for (uint32_t i = 0; i < s->look->suspicion_count; i++)
         text_show(&s->text, "suspicious: %s\n", s->look->suspicions[i].text);
     if (s->look->suspicion_count == 0)
-        text_format(&s->text, "nothing suspicious was found\n");
+        text_show(&s->text, "nothing suspicious was found\n");
     pictures_describe_skipped(&s->pictures, &s->text);
 }
 
