@@ -1,5 +1,5 @@
-// Where the packed weights of slice k lie, and its number of an element there: in a buffer with PACKED_BUFFER, else
-// in an image.
+// weights_of(k) is the place of the packed weights of slice k, weight(place, e) the number of element e there. They lie
+// in a buffer with PACKED_BUFFER, else in an image.
 #ifdef PACKED_BUFFER
 #define WEIGHTS_PLACE int
 int weights_of(int k) { return k * (element_count + 1); }

@@ -1,8 +1,8 @@
 // M(point, k, c) = sum over tiles t of W(point, t, k) * V(point, t, c)
-// As convolution/convolution_gradient_weights_narrow.comp, of one tap and without masks: partial sums of
-// a chunk of rows of tiles. Invocation (chunk, point, s and k) has SLICES of inputs, of which the last may lie
-// beyond. What biases are summed from is W of point (1, 1), whose sum is that of a tile: the point after the
-// last does that.
+// The sums are partial, of a chunk of rows of tiles, as those of convolution_gradient_weights_narrow.comp are, but of one
+// tap and without masks. Invocation (chunk, point, s and k) has SLICES of inputs, of which the last may lie beyond.
+// Biases are the sums of W at point (1, 1), which has the sum of a tile: invocations of the point after the last make
+// them.
 // needs lib/divide.glsl
 #define POINTS     16
 #define BIAS_POINT 5

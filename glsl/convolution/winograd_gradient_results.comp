@@ -1,7 +1,7 @@
 // dW(k, q, ., c) = (G^T M G)[q], M the sum over chunks of those of
 // convolution/winograd_gradient_products.comp
 //     G^T = 1 1/2 1/2 0,  0 1/2 -1/2 0,  0 1/2 1/2 1
-// as partial sums of one chunk, in the order of the window's elements. Invocation (element, q, k).
+// The results are partial sums of one chunk, in the order of the window's elements. Invocation (element, q, k).
 #define POINTS     16
 #define BIAS_POINT 5
 
@@ -16,7 +16,7 @@ void sum_biases(int first, int point, int k) {
     keep(k, 9 * element_count, sum);
 }
 
-// `point`: from the numbers of a point to those of the next.
+// `point` is the distance from the numbers of a point to those of the next.
 void sum_weights(int first, int point, int element, int q, int k) {
     vec4 left = vec4(0.0), middle = left, right = left;
     int begin = q == 0 ? 0 : 1, end = q == 2 ? 4 : 3;

@@ -7,7 +7,7 @@ vec4 gradient_or_zero(ivec2 X, int k, int image) {
     return X.x < end_x && X.y < end_y ? value : vec4(0.0);
 }
 
-// A row of points, of what is left and right in a tile.
+// Stores a row of points, which the left and the right of a tile make.
 void store_row(int x, int to, int k, int n, vec4 left, vec4 right) {
     store_points(x, to, k, n, left);
     store_points(x + tiles_x, to, k, n, left + right);

@@ -103,9 +103,9 @@ void property_tables(const struct glcnn_descriptor *descriptor,
 /* Does a kernel have a parameter of that name, and does what it computes depend on it? */
 enum parameter_use { PARAMETER_LACKS, PARAMETER_IGNORES, PARAMETER_READS };
 enum parameter_use parameter_use(const struct glcnn_descriptor *descriptor, const char *name);
-/* Does each setting of a run have an effect? False: a message that names the first that the kernel does not read,
- * with those it reads, or that another setting leaves without one, such as pad_left without padding=custom. Passes
- * over names that the kernel does not have. */
+/* True if each setting of a run has an effect. The message names the first that the kernel does not read, with those
+ * it reads, or that another setting leaves without one, as pad_left without padding=custom is. Names that the kernel
+ * does not have are passed over. */
 bool settings_check_effect(const struct glcnn_descriptor *descriptor,
                            const struct glcnn_setting *settings, size_t count,
                            struct validation validation);

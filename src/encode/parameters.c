@@ -331,7 +331,7 @@ static const struct parameter *walk_next(struct walk *walk,
     return walk->row++;
 }
 
-/* Does padding make the size of its result, and the offset, which a window of the whole image has not? */
+/* True if padding makes the size of its result, and the offset, which a window of the whole image has not. */
 static bool pads(const struct glcnn_descriptor *d)
 {
     return d->flags & (HAS_WINDOW | HAS_STRIDE) && !(d->flags & (IS_GRADIENT | WITHOUT_PIXELS)) &&

@@ -4,8 +4,8 @@
 
 #include "encode/kernel.h"
 
-/* Has the operation read rounded weights, if `owner`, the kernel whose vectors it reads, is to have them: plans the
- * passes that make them, into a vector of the plan. */
+/* The operation reads rounded weights if `owner`, the kernel whose vectors it reads, is to have them: passes that
+ * make them into a vector of the plan are planned. */
 void plan_rounded_weights(struct plan *plan, const struct glcnn_kernel *owner,
                           struct operation *operation);
 

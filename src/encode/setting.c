@@ -174,7 +174,7 @@ static bool check_read(const struct glcnn_descriptor *d, const char *name,
 
 /* ---- What has an effect beside the other settings ---- */
 
-/* How a run sizes its result: as it is given, or by a policy of padding. */
+/* A run sizes its result as it is given, or by a policy of padding. */
 struct sizing {
     bool is_given;
     uint32_t method;

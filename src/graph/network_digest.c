@@ -1,4 +1,4 @@
-/* What graphs are made of, in a number. Properties and parameters are compared where they lie, since users write into
+/* The digest tells in a number what graphs are made of. Properties and parameters are compared where they lie, since users write into
  * them through pointers, which no counter would see. */
 #include "base/digest.h"
 #include "encode/kernel.h"

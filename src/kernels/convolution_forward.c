@@ -403,7 +403,7 @@ const struct implementation_list convolution_sum_implementations = {
                  .takes_phases = true, .pixels = 4, .most_pixels = 6, .taps = 5}},
         {"convolution_row", "convolution/convolution_narrow.comp", 14, .plan = plan_narrow_sum,
          .form = &(const struct sum_form){.takes_phases = true, .pixels = 4, .taps = 5}},
-        /* Of four pixels V3D 7.1 spills two values where textures are of RGBA32F. */
+        /* V3D 7.1 spills two values of a fourth pixel where textures are of RGBA32F. */
         {"convolution_buffer_row", "convolution/convolution_narrow.comp", 12, .uniform_loads = true,
          .supported = PACKS_BUFFER, .plan = plan_narrow_sum,
          .form =

@@ -242,6 +242,10 @@ static bool shares_rows(const void *weights_problem)
     {                                                                                              \
         weights_take_winograd, "dense windows of 3x3 taps, without stride or dilation"             \
     }
+#define WINOGRAD_GAIN                                                                              \
+    {                                                                                              \
+        weights_gain_by_winograd, "at least 16 channels, more where width or height is odd"        \
+    }
 
 const struct implementation_list convolution_weights_implementations = {
     "convolution_weights",
@@ -253,15 +257,11 @@ const struct implementation_list convolution_weights_implementations = {
         {"weights_wide", "convolution/convolution_gradient_weights.comp", 32,
          .plan = plan_weights_by_rows, .form = &(const struct weights_form){3, 3, 1, SMALL_GPU}},
         {"weights_winograd_pair", "convolution/winograd_gradient_products.comp", 12,
-         .uniform_loads = true, .supported = WINOGRAD,
-         .profitable = {weights_gain_by_winograd,
-                        "at least 16 channels, more where width or height is odd"},
+         .uniform_loads = true, .supported = WINOGRAD, .profitable = WINOGRAD_GAIN,
          .plan = plan_weights_winograd_points,
          .form = &(const struct weights_form){1, 1, 1, SMALL_GPU, .pairs = true}},
         {"weights_winograd_one", "convolution/winograd_gradient_products.comp", 8,
-         .uniform_loads = true, .supported = WINOGRAD,
-         .profitable = {weights_gain_by_winograd,
-                        "at least 16 channels, more where width or height is odd"},
+         .uniform_loads = true, .supported = WINOGRAD, .profitable = WINOGRAD_GAIN,
          .plan = plan_weights_winograd_points,
          .form = &(const struct weights_form){1, 1, 1, SMALL_GPU}},
         {"weights_winograd_wide", "convolution/winograd_gradient_products.comp", 14,

@@ -146,7 +146,7 @@ void pass_sum(struct pass *pass, const struct sum *sum);
 /* For convolution/phases.glsl; `phases` may be NULL. Returns how many there are. */
 uint32_t pass_phases(struct pass *pass, const struct phases *phases);
 
-/* By Winograd's filtering (convolution_winograd.c), which is for windows of 3x3 without stride or dilation. */
+/* Winograd's filtering (convolution_winograd.c) is for windows of 3x3 without stride or dilation. */
 bool is_window_of_three(const struct packing *packing, const struct window *window);
 bool sum_takes_winograd(const void *sum_problem);
 bool sum_gains_by_winograd(const void *sum_problem);
@@ -246,7 +246,7 @@ bool has_many_chunks(const void *partial_sums);
  * hold sums already are added to. */
 void pass_gradients(struct pass *pass, const char *type, const struct operation *operation);
 
-/* By Winograd's filtering (convolution_winograd.c). */
+/* Gradients of weights are made by Winograd's filtering there too (convolution_winograd.c). */
 bool weights_take_winograd(const void *weights_problem);
 bool weights_gain_by_winograd(const void *weights_problem);
 bool wide_weights_gain_by_winograd(const void *weights_problem);

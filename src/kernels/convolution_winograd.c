@@ -319,7 +319,7 @@ static void plan_gradient_products(struct plan *plan, const struct implementatio
     pass->work = d->rows_per_chunk * d->tiles.x * d->inputs * 4 * 8;
 }
 
-/* From the points to the window: partial sums of a single chunk. */
+/* Makes the gradients of the window of those at the points, as partial sums of a single chunk. */
 static struct partial_sums plan_gradient_results(struct plan *plan,
                                                  const struct implementation *row,
                                                  struct partial_sums *points)
