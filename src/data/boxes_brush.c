@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/array.h"
+#include "base/fail.h"
 #include "boxes_place.h"
 #include "bytes.h"
+#include "masks.h"
 #include "words.h"
 
 #define MAX_BYTES  ((size_t)256 << 20) /* of the JSON, in which the masks stand too */
@@ -224,29 +225,23 @@ static bool find_task(const struct brush *b, const char *picture, unsigned long 
 
 /* ---- One picture ---- */
 
-/* A mask as runs of an object. */
+/* Reads a mask as runs of an object. */
 static glcnn_status read_runs(const char *path, struct outline *o, char *error)
 {
-    char message[GLCNN_ERROR_LENGTH] = "";
-    struct picture_values values = {.values = NULL};
+    struct picture_values values;
     struct picture_file file;
-    FILE *stream = open_picture(path, &file);
-    if (!stream)
-        return fail_with_errno(error, path, "cannot be opened");
-    glcnn_status status = picture_png_values(stream, NULL, &values, message);
-    fclose(stream);
-    const size_t count = (size_t)values.width * values.height;
-    for (size_t i = 0; status == GLCNN_SUCCESS && i < count; i++)
+    glcnn_status status = masks_read_file(path, NULL, &file, &values, error);
+    const size_t count = status == GLCNN_SUCCESS ? (size_t)values.width * values.height : 0;
+    for (size_t i = 0; i < count; i++)
         values.values[i] = values.values[i] >= LEAST;
     o->width = values.width;
     o->height = values.height;
     const struct outline_values of = {
         .values = values.values, .width = values.width, .height = values.height};
     if (status == GLCNN_SUCCESS && !outline_add_values(o, &of))
-        status = fail_no_memory(message, path);
+        status = fail_no_memory(error, path);
     free(values.values);
-    return status == GLCNN_SUCCESS ? status
-                                   : fail_with(error, status, "%.250s: %.250s", path, message);
+    return status;
 }
 
 /* Masks of one picture have one size. */

@@ -20,11 +20,15 @@ static uint64_t digest_of(const struct picture_values *v)
     return digest;
 }
 
-static glcnn_status read_values(const glcnn_dataset *set, FILE *stream, const char *path,
+static const struct colours *colours_of(const glcnn_dataset *set)
+{
+    return set->masks.colours.count > 0 ? &set->masks.colours : NULL;
+}
+
+static glcnn_status read_values(FILE *stream, const char *path, const struct colours *colours,
                                 struct picture_values *values, char *error)
 {
     char reason[GLCNN_ERROR_LENGTH];
-    const struct colours *colours = set->masks.colours.count > 0 ? &set->masks.colours : NULL;
     glcnn_status status = picture_png_values(stream, colours, values, reason);
     return status == GLCNN_SUCCESS ? status
                                    : fail_with(error, status, "%.250s: %.250s", path, reason);
@@ -46,8 +50,8 @@ static glcnn_status refuse_missing(const char *path, char *error)
     return fail_with_errno(error, path, "cannot be opened");
 }
 
-static glcnn_status open_mask(const glcnn_dataset *set, const char *path, struct picture_file *file,
-                              struct picture_values *values, char *error)
+glcnn_status masks_read_file(const char *path, const struct colours *colours,
+                             struct picture_file *file, struct picture_values *values, char *error)
 {
     *values = (struct picture_values){.values = NULL};
     FILE *stream = open_picture(path, file);
@@ -55,7 +59,7 @@ static glcnn_status open_mask(const glcnn_dataset *set, const char *path, struct
         return errno
                    ? refuse_missing(path, error)
                    : fail_with(error, GLCNN_MALFORMED_DATA, "%.300s: is not a regular file", path);
-    glcnn_status status = read_values(set, stream, path, values, error);
+    glcnn_status status = read_values(stream, path, colours, values, error);
     fclose(stream);
     return status;
 }
@@ -190,7 +194,7 @@ glcnn_status masks_add_file(glcnn_dataset *set, glcnn_data_part part, const char
     struct picture_file file = {.path = (char *)path};
     struct picture_values values;
     const struct picture *head = &set->files[item->index].head;
-    glcnn_status status = open_mask(set, path, &file, &values, message);
+    glcnn_status status = masks_read_file(path, colours_of(set), &file, &values, message);
     if (status == GLCNN_SUCCESS) {
         file.head.orientation = find_turn(set, path, head, &values);
         status = picture_turn_values(&values, file.head.orientation, message);
@@ -263,7 +267,7 @@ glcnn_status set_mask_values(const glcnn_dataset *set, uint32_t index,
     FILE *stream = open_picture(file->path, &now);
     if (!stream)
         return data_tell_change(file->path, "has vanished", error);
-    glcnn_status status = read_values(set, stream, file->path, values, error);
+    glcnn_status status = read_values(stream, file->path, colours_of(set), values, error);
     if (status == GLCNN_SUCCESS)
         status = picture_turn_values(values, file->head.orientation, error);
     if (!picture_is_as_opened(file, stream))

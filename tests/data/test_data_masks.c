@@ -3,6 +3,7 @@
 
 #include <png.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/unit.h"
 
@@ -446,6 +447,9 @@ static void brush_is_refused(void)
                  "cat-1.png: is 10x10, and another mask of its task 20x10; expected one size");
     data_write_text("unknown/task-1-annotation-2-by-1-tag-cat-1.png", "no picture");
     data_refuses("unknown", &masks, GLCNN_MALFORMED_DATA, "cat-1.png: ");
+    data_write_text("unknown/task-1-annotation-2-by-1-tag-cat-2.png/1.txt", "a folder");
+    unlink(data_path("unknown/task-1-annotation-2-by-1-tag-cat-1.png"));
+    data_refuses("unknown", &masks, GLCNN_MALFORMED_DATA, "cat-2.png: is not a regular file");
     data_write_text("unknown/export.json", "[{");
     data_refuses("unknown", &masks, GLCNN_MALFORMED_DATA, "export.json: is not JSON");
 }
