@@ -196,12 +196,6 @@ static glcnn_status find_tasks(struct brush *b, const char *folder)
     return status;
 }
 
-static size_t stem_length(const char *name)
-{
-    const char *dot = strrchr(name, '.');
-    return dot ? (size_t)(dot - name) : strlen(name);
-}
-
 /* An uploaded file has eight letters or digits and a hyphen before its name. */
 static bool is_picture_of(const struct task *task, const char *picture)
 {
@@ -220,7 +214,7 @@ static bool find_task(const struct brush *b, const char *picture, unsigned long 
         }
     const char *end = b->is_listed ? NULL : read_number(picture, "", task);
     end = end || b->is_listed ? end : read_number(picture, "task-", task);
-    return end && (size_t)(end - picture) == stem_length(picture);
+    return end && (size_t)(end - picture) == name_stem(picture);
 }
 
 /* ---- One picture ---- */

@@ -105,12 +105,10 @@ bool wanted_begin(struct wanted *wanted, const struct listing *names)
 bool wanted_has(struct wanted *wanted, const char *name)
 {
     char text[512];
-    const char *dot = strrchr(name, '.');
-    const size_t stem = dot && dot != name ? (size_t)(dot - name) : strlen(name);
     if (!wanted->names)
         return true;
     uint32_t at = find_name(wanted->names, name);
-    snprintf(text, sizeof text, "%.*s", (int)stem, name);
+    snprintf(text, sizeof text, "%.*s", (int)name_stem(name), name);
     at = at == UINT32_MAX ? find_name(wanted->names, text) : at;
     if (at != UINT32_MAX)
         wanted->met[at] = 1;

@@ -19,12 +19,6 @@ struct pairing {
     char *error;
 };
 
-static size_t stem_length(const char *name)
-{
-    const char *dot = strrchr(name, '.');
-    return dot && dot != name ? (size_t)(dot - name) : strlen(name);
-}
-
 /* ---- One picture ---- */
 
 static void tell_unboxed(struct pairing *p, const char *picture)
@@ -93,18 +87,11 @@ static glcnn_status add(struct pairing *p, const char *picture, uint32_t number)
 static uint32_t find_beside(const struct pairing *p, const char *picture)
 {
     const struct listing *l = &p->annotations;
-    const size_t stem = stem_length(picture);
-    uint32_t low = 0, high = l->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (strncmp(l->names[middle], picture, stem) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < l->count && strncmp(l->names[low], picture, stem) == 0; low++)
-        if (strcasecmp(l->names[low] + stem, p->pairs->ending) == 0)
-            return low;
+    const size_t stem = name_stem(picture);
+    for (uint32_t i = listing_first(l, picture, stem);
+         i < l->count && strncmp(l->names[i], picture, stem) == 0; i++)
+        if (strcasecmp(l->names[i] + stem, p->pairs->ending) == 0)
+            return i;
     return UINT32_MAX;
 }
 

@@ -32,16 +32,14 @@ static bool is_picture_of(const char *name, size_t stem)
 
 bool place_is_paired(const struct place *p, uint32_t number, const char *ending)
 {
-    const char *name = p->listing.names[number];
+    const struct listing *l = &p->listing;
+    const char *name = l->names[number];
     if (!word_has_ending(name, ending))
         return false;
     const size_t stem = strlen(name) - strlen(ending);
-    for (uint32_t i = number; i-- > 0 && strncmp(p->listing.names[i], name, stem) == 0;)
-        if (is_picture_of(p->listing.names[i], stem))
-            return true;
-    for (uint32_t i = number + 1;
-         i < p->listing.count && strncmp(p->listing.names[i], name, stem) == 0; i++)
-        if (is_picture_of(p->listing.names[i], stem))
+    for (uint32_t i = listing_first(l, name, stem);
+         i < l->count && strncmp(l->names[i], name, stem) == 0; i++)
+        if (i != number && is_picture_of(l->names[i], stem))
             return true;
     return false;
 }

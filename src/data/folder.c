@@ -47,6 +47,19 @@ const char *listing_find(const struct listing *listing, const char *name)
     return NULL;
 }
 
+uint32_t listing_first(const struct listing *listing, const char *bytes, size_t length)
+{
+    uint32_t low = 0, high = listing->count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (strncmp(listing->names[middle], bytes, length) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 static glcnn_status list(DIR *folder, const char *path, struct listing *listing, char *error)
 {
     struct dirent *entry;
@@ -91,6 +104,12 @@ char *path_join(const char *folder, const char *name)
         snprintf(path, size, "%s%s%s", folder, length && folder[length - 1] == '/' ? "" : "/",
                  name);
     return path;
+}
+
+size_t name_stem(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot && dot != name ? (size_t)(dot - name) : strlen(name);
 }
 
 bool path_is_folder(const char *path)

@@ -3,6 +3,7 @@
 #define GLCNN_DATA_FOLDER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <glcnn/status.h>
@@ -22,9 +23,13 @@ bool listing_add(struct listing *listing, const char *name);
 void listing_sort(struct listing *listing);
 /* The name as the folder has it, in any case of letters; NULL: it has none such. */
 const char *listing_find(const struct listing *listing, const char *name);
+/* The number of the first name that begins with these bytes, or where it would stand. */
+uint32_t listing_first(const struct listing *listing, const char *bytes, size_t length);
 
 /* To be released with free(); NULL: not enough memory. */
 char *path_join(const char *folder, const char *name);
+/* Bytes of a name without its ending; a dot at its beginning begins no ending. */
+size_t name_stem(const char *name);
 bool path_is_folder(const char *path);
 bool path_exists(const char *path);
 

@@ -25,12 +25,6 @@ static void pair_free(struct pair *pair)
     *pair = (struct pair){.pictures = NULL};
 }
 
-static size_t stem_length(const char *name)
-{
-    const char *dot = strrchr(name, '.');
-    return dot ? (size_t)(dot - name) : strlen(name);
-}
-
 /* True if the name is one of as many bytes of the picture's and then these, in any case of letters. */
 static bool is_mask_of(const char *name, const char *picture, size_t stem, const char *rest)
 {
@@ -42,26 +36,12 @@ static bool is_marked(const char *name)
     return word_has_ending(name, MARK ".png");
 }
 
-/* The first entry that begins so, or where it would stand. */
-static uint32_t find_first(const struct listing *l, const char *name, size_t length)
-{
-    uint32_t low = 0, high = l->count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (strncmp(l->names[middle], name, length) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* NAME.png of NAME.jpg, or else NAME_mask.png; NULL: it is not there. */
 static const char *find_mask(const struct listing *l, const char *picture, bool is_one_folder)
 {
-    const size_t stem = stem_length(picture);
+    const size_t stem = name_stem(picture);
     const char *marked = NULL;
-    for (uint32_t i = find_first(l, picture, stem);
+    for (uint32_t i = listing_first(l, picture, stem);
          i < l->count && strncmp(l->names[i], picture, stem) == 0; i++) {
         if (!is_one_folder && is_mask_of(l->names[i], picture, stem, ".png"))
             return l->names[i];
@@ -74,7 +54,7 @@ static const char *find_mask(const struct listing *l, const char *picture, bool 
 /* FOLDER/NAME.png for NAME.jpg, where it is not there; NULL: not enough memory. */
 static char *missing_path(const char *folder, const char *picture)
 {
-    const size_t stem = stem_length(picture);
+    const size_t stem = name_stem(picture);
     char *name = malloc(stem + 5);
     if (!name)
         return NULL;
@@ -177,7 +157,7 @@ static bool has_marked(const struct listing *l)
     for (uint32_t i = 0; i < l->count; i++) {
         const char *name = l->names[i];
         const size_t stem = is_marked(name) ? strlen(name) - strlen(MARK ".png") : 0;
-        for (uint32_t k = stem > 0 ? find_first(l, name, stem) : l->count;
+        for (uint32_t k = stem > 0 ? listing_first(l, name, stem) : l->count;
              k < l->count && strncmp(l->names[k], name, stem) == 0; k++)
             if (l->names[k][stem] == '.' && picture_has_ending(l->names[k]))
                 return true;
