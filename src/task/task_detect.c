@@ -84,20 +84,27 @@ static void find_features(const struct detection_layout *layout, const struct fe
     }
 }
 
+#define LABEL 32 /* bytes of a label of the head */
+
+static void write_label(char label[LABEL], const char *what, uint32_t scale)
+{
+    snprintf(label, LABEL, HEAD_LABELS "%s_%u", what, scale);
+}
+
 /* Outputs are found by their names in a network of a file. */
 static bool name(glcnn_image_node *image, const char *what, uint32_t scale)
 {
-    char label[32];
+    char label[LABEL];
     glcnn_filter_node *filter = glcnn_image_node_filter(image);
-    snprintf(label, sizeof label, HEAD_LABELS "%s_%u", what, scale);
+    write_label(label, what, scale);
     return filter && glcnn_filter_node_set_label(filter, label) == GLCNN_SUCCESS;
 }
 
 static glcnn_image_node *named(const glcnn_network *network, const char *what, uint32_t scale)
 {
-    char label[32];
+    char label[LABEL];
     glcnn_filter_node *filter;
-    snprintf(label, sizeof label, HEAD_LABELS "%s_%u", what, scale);
+    write_label(label, what, scale);
     for (size_t i = 0; (filter = glcnn_network_filter(network, i)) != NULL; i++)
         if (strcmp(glcnn_filter_node_label(filter), label) == 0)
             return glcnn_filter_node_result(filter);
@@ -180,21 +187,29 @@ static uint32_t find_ends(const struct model *model, struct task_end ends[TASK_E
     return 2 * layout.scales;
 }
 
-/* In int8 roundings follow the layer that has the end's label: the layer gets another. */
-static bool yield_label(const glcnn_image_node *end, const char *what, uint32_t scale)
+/* Finds the layer that has the label of an end in a file of int8, where roundings follow it; NULL: none has. */
+static glcnn_filter_node *find_labelled(const glcnn_image_node *end, const char *label)
 {
-    char label[32], yielded[48];
-    const glcnn_image_node *at = end;
     glcnn_filter_node *filter;
-    snprintf(label, sizeof label, HEAD_LABELS "%s_%u", what, scale);
-    snprintf(yielded, sizeof yielded, "%s.layer", label);
-    do {
-        at = glcnn_filter_node_source(glcnn_image_node_filter(at), 0);
-        filter = at ? glcnn_image_node_filter(at) : NULL;
-    } while (filter && strcmp(glcnn_filter_node_label(filter), label) != 0 &&
-             glcnn_neuron(glcnn_filter_node_kernel(filter)));
-    return !filter || strcmp(glcnn_filter_node_label(filter), label) != 0 ||
-           glcnn_filter_node_set_label(filter, yielded) == GLCNN_SUCCESS;
+    for (; end && (filter = glcnn_image_node_filter(end)) != NULL;
+         end = glcnn_filter_node_source(filter, 0)) {
+        if (strcmp(glcnn_filter_node_label(filter), label) == 0)
+            return filter;
+        if (!glcnn_neuron(glcnn_filter_node_kernel(filter)))
+            return NULL;
+    }
+    return NULL;
+}
+
+/* Gives an end its label, which a layer before its roundings may have: that gets another. */
+static bool name_end(glcnn_image_node *end, const char *what, uint32_t scale)
+{
+    char label[LABEL], other[LABEL + sizeof ".layer"];
+    write_label(label, what, scale);
+    snprintf(other, sizeof other, "%s.layer", label);
+    glcnn_filter_node *layer = find_labelled(end, label);
+    return (!layer || glcnn_filter_node_set_label(layer, other) == GLCNN_SUCCESS) &&
+           name(end, what, scale);
 }
 
 static glcnn_image_node *join_ends(const struct form *form, glcnn_image_node *const ends[],
@@ -206,8 +221,8 @@ static glcnn_image_node *join_ends(const struct form *form, glcnn_image_node *co
     bool good = count == 2 * layout.scales;
     for (uint32_t i = 0; good && i < layout.scales; i++) {
         detection_join(ends[2 * i], ends[2 * i + 1], &outputs[i]);
-        good = outputs[i].predictions && yield_label(outputs[i].scores, "scores", i) &&
-               name(outputs[i].scores, "scores", i) && name(outputs[i].distances, "distances", i);
+        good = outputs[i].predictions && name_end(outputs[i].scores, "scores", i) &&
+               name(outputs[i].distances, "distances", i);
     }
     return good ? pack(&layout, outputs) : NULL;
 }
