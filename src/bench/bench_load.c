@@ -5,17 +5,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
+
+#include "base/clock.h"
 
 #define SAMPLES 11
 #define SEED    7
-
-static double seconds(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 bool bench_open_data(glcnn_bench *bench, char error[GLCNN_ERROR_LENGTH])
 {
@@ -38,11 +32,11 @@ bool bench_open_data(glcnn_bench *bench, char error[GLCNN_ERROR_LENGTH])
 static double take(glcnn_data_loader *loader, uint32_t count, char error[GLCNN_ERROR_LENGTH])
 {
     struct glcnn_data_batch batch;
-    const double begin = seconds();
+    const double begin = seconds_now();
     for (uint32_t i = 0; i < count; i++)
         if (glcnn_data_loader_next(loader, &batch, error) != GLCNN_SUCCESS)
             return -1;
-    return (seconds() - begin) / count;
+    return (seconds_now() - begin) / count;
 }
 
 /* Batches that take as long as a sample is to take, by the first that were not ready. */
@@ -65,9 +59,9 @@ static bool time_loader(const glcnn_bench *bench, glcnn_data_loader *loader,
 {
     const double all = bench->small ? 0.3 : 2;
     const uint32_t count = count_batches(loader, all / SAMPLES, result->error);
-    double samples[SAMPLES], begin = seconds();
+    double samples[SAMPLES], begin = seconds_now();
     size_t taken = 0;
-    while (count > 0 && taken < SAMPLES && (taken < 3 || seconds() - begin < all))
+    while (count > 0 && taken < SAMPLES && (taken < 3 || seconds_now() - begin < all))
         if ((samples[taken++] = take(loader, count, result->error)) < 0)
             return false;
     if (count > 0)

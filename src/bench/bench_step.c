@@ -8,8 +8,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "task/model.h"
+#include "base/clock.h"
 #include "base/random.h"
+#include "task/model.h"
 
 #define LEARNING_RATE 0.001f
 #define MOMENTUM      0.9f
@@ -88,10 +89,11 @@ static bool prepare(struct step *s, glcnn_device *device, const struct bench_row
 
 /* ---- Time ---- */
 
-static double seconds_of(clockid_t clock)
+/* The time that this thread has had the processor. */
+static double processor_seconds(void)
 {
     struct timespec time;
-    clock_gettime(clock, &time);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
@@ -100,22 +102,22 @@ static double seconds_of(clockid_t clock)
 static double run(struct runner *runner, int count, double *cpu)
 {
     bool good = true;
-    double begin = seconds_of(CLOCK_MONOTONIC), begin_cpu = seconds_of(CLOCK_THREAD_CPUTIME_ID);
+    double begin = seconds_now(), begin_cpu = processor_seconds();
     for (int i = 0; i < count && good; i++)
         good = runner_repeat(runner);
-    *cpu += seconds_of(CLOCK_THREAD_CPUTIME_ID) - begin_cpu;
+    *cpu += processor_seconds() - begin_cpu;
     good = good && glcnn_graph_wait(runner->graph) == GLCNN_SUCCESS;
-    return good ? (seconds_of(CLOCK_MONOTONIC) - begin) / count : -1;
+    return good ? (seconds_now() - begin) / count : -1;
 }
 
 /* Seconds of the fastest step, or less than 0. */
 static double warm_up(struct runner *runner, double seconds)
 {
-    double one, cpu, least = INFINITY, begin = seconds_of(CLOCK_MONOTONIC);
+    double one, cpu, least = INFINITY, begin = seconds_now();
     do {
         one = run(runner, 1, &cpu);
         least = fmin(least, one);
-    } while (one > 0 && seconds_of(CLOCK_MONOTONIC) - begin < seconds);
+    } while (one > 0 && seconds_now() - begin < seconds);
     return least;
 }
 
