@@ -72,7 +72,6 @@ struct numbers {
     uint32_t count, rows, capacity;
 };
 
-/* Targets that are masks: files, or drawn of the outlines of objects. */
 /* Masks as their files have them that a loader has decoded, for whoever wants the same ones whole. Below the set's
  * mutex. */
 #define HANDED_MOST ((size_t)64 << 20) /* bytes of all values */
@@ -85,6 +84,7 @@ struct handed_masks {
     size_t bytes;
 };
 
+/* Targets that are masks: files, or drawn of the outlines of objects. */
 struct masks {
     struct picture_file *files;
     uint32_t count;
