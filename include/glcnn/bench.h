@@ -1,5 +1,5 @@
-/* How long kernels and training steps take on a device: each kernel on random images of a table of shapes, steps of the
- * networks of glcnn/train.h, and how fast labelled pictures are loaded. "glcnn bench" prints what is returned here.
+/* Measures how long kernels and training steps take on a device: each kernel on random images of a table of shapes,
+ * steps of the networks of glcnn/train.h, and how fast labelled pictures are loaded. "glcnn bench" prints what is returned here.
  *
  *     glcnn_bench_create(&parameters, &bench, error);
  *     status = glcnn_bench_begin(bench, device, error);
@@ -34,10 +34,10 @@ struct glcnn_bench_parameters {
     bool board; /* only steps at batch 64, by which boards are compared */
 };
 
-/* What is measured: a kernel, forward or backward, or else a step or the loader. */
+/* A row measures a kernel, forward or backward, or else a step or the loader. */
 struct glcnn_bench_row {
     const char *name;
-    /* Of a kernel: [1], and [0] that runs before it and counts with it, or NULL. */
+    /* [1] is the kernel that is measured; [0], or NULL, runs before it and counts with it. A step has none. */
     const char *kernels[2];
     uint32_t source[4]; /* of a kernel: images, channels, height, width */
     uint32_t batch;     /* of others */

@@ -358,7 +358,7 @@ struct glcnn_data_info {
     bool is_split;
     const char *name; /* of the data: the path, or what a program's own are called */
     glcnn_data_targets targets;
-    /* How pictures come to that size, as the parameters say. */
+    /* Pictures come to that size as these parameters say. */
     glcnn_data_fit fit;
     uint32_t resize;
 };

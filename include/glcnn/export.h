@@ -153,7 +153,7 @@ GLCNN_API void glcnn_calibration_destroy(const struct glcnn_calibration **calibr
 
 /* ---- Imports ---- */
 
-/* What a file of another program does not say. All zero: nothing more is known. */
+/* The parameters say what a file of another program does not. All zero: nothing more is known. */
 struct glcnn_import_parameters {
     /* The ONNX model itself, as glcnn_tflite_to_onnx has it: the path only names it. NULL: the file is read. A file of
      * glcnn_export_file says what it is for, and becomes the model that it was, unless `output` or `head_classes` are
@@ -163,7 +163,7 @@ struct glcnn_import_parameters {
     uint32_t width, height, channels; /* of its images, where it leaves them open */
     /* Scale pictures' shorter side to it, then cut the middle out; 0: until they cover the images. */
     uint32_t resize;
-    /* Of values in 0 .. 1: one number, or one for each channel, with commas between; NULL: 0 and 1. */
+    /* They normalise values in 0 .. 1: one number, or one for each channel, with commas between; NULL: 0 and 1. */
     const char *mean, *deviation;
     const char *output;      /* end the network at this value of the file; NULL: at its outputs */
     uint32_t head_classes;   /* add a layer of so many classes behind the mean of the last output */
@@ -173,7 +173,7 @@ struct glcnn_import_parameters {
 };
 
 struct glcnn_imported {
-    /* What the model takes and gives, and what of it trains, in lines; what others named is escaped. */
+    /* The lines say what the model takes and returns, and what of it trains; what others named is escaped. */
     const char *text;
 };
 

@@ -50,7 +50,7 @@ GLCNN_API glcnn_status glcnn_model_save_matrix(const glcnn_model *model, const c
 
 /* ---- Data ---- */
 
-/* What data are before anything is trained on them. */
+/* A look says what data are before anything is trained on them. */
 struct glcnn_look {
     const struct glcnn_task_info *task;
     const glcnn_dataset *data;

@@ -1,4 +1,4 @@
-/* How a call fails: with a status, and a message for whoever asked for one. */
+/* A call fails with a status, and a message if the caller asked for one. */
 #ifndef GLCNN_BASE_FAIL_H
 #define GLCNN_BASE_FAIL_H
 

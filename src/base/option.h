@@ -31,7 +31,7 @@ void option_add(struct text *text, const char *name, const char *value);
 #define READS  "<"
 #define WRITES ">"
 
-/* What a value becomes. */
+/* The kind says what a value becomes. */
 enum option_kind {
     OPTION_BY_HAND,   /* whatever the command makes of it */
     OPTION_IS_FLAG,   /* bool: true */

@@ -1,4 +1,4 @@
-/* The rows, and how they are measured one after the other. */
+/* Lists the rows and measures them one after the other. */
 #include "bench.h"
 
 #include <stdio.h>
@@ -71,7 +71,7 @@ static bool is_kernel(const char *kernel, const char *name)
     return kernel && strcmp(kernel, name) == 0;
 }
 
-/* Keeps the rows that are asked for; how many there are. */
+/* Keeps the rows that are asked for, and returns their number. */
 static size_t choose_rows(const struct glcnn_bench_parameters *asked, struct bench_row *rows,
                           size_t count)
 {

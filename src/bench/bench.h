@@ -1,4 +1,4 @@
-/* What the measurements share. bench.c goes through the rows; bench_shapes.c is the table of kernels; bench_kernel.c
+/* Declares what the measurements share. bench.c goes through the rows; bench_shapes.c is the table of kernels; bench_kernel.c
  * measures one of them, bench_step.c a step of training, bench_load.c the loader; bench_passes.c records passes.
  *
  * Room: How long kernels, training steps and the loader take. Includes public headers, base/ and task/. */
@@ -34,7 +34,7 @@ struct bench_shape {
 };
 extern const struct bench_shape bench_shapes[]; /* name NULL at the end */
 
-/* What is measured of a shape: its forward kernel; its gradient, or, where that has the parameter
+/* A part of a shape is measured by itself: its forward kernel; its gradient, or, if that has the parameter
  * gradient_option, the gradients for its source and for its weights. */
 enum bench_part { BENCH_FORWARD, BENCH_GRADIENT, BENCH_DATA, BENCH_WEIGHTS, BENCH_PARTS };
 
@@ -48,7 +48,7 @@ struct bench_row {
 
 /* ---- Passes (bench_passes.c) ---- */
 
-/* Of one commit, or of several of the same command buffer. */
+/* The passes are those of one commit, or of several of the same command buffer. */
 struct bench_passes {
     struct glcnn_bench_pass *items;
     size_t count, capacity;

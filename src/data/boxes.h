@@ -112,7 +112,7 @@ glcnn_status boxes_take_lists(struct glcnn_dataset *set, const char *folder, con
 /* Says once that boxes are around outlines, which have pixels too. */
 void boxes_tell_outline(struct glcnn_dataset *set, const char *path);
 
-/* The same of objects with keypoints. */
+/* Says once that boxes are those of objects with keypoints, which can be learned too. */
 void boxes_tell_points(struct glcnn_dataset *set, const char *path);
 
 /* The readers of `pairs`. */

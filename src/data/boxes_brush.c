@@ -1,5 +1,6 @@
-/* Objects as Label Studio's brush exports them: a PNG for each stroke of a task, whose name does not say which picture
- * that is: the picture is called by the task's number, or Label Studio's JSON beside says which it is. */
+/* Reads objects as Label Studio's brush exports them: a PNG for each stroke of a task, whose name does not say which
+ * picture that is. The picture is called by the task's number, or Label Studio's JSON next to the masks says which it
+ * is. */
 #include <cjson/cJSON.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +51,7 @@ struct brush {
 
 /* ---- Names ---- */
 
-/* A number behind a word; NULL: there is none. */
+/* Reads the number after a word and returns what follows it; NULL: no number does. */
 static const char *read_number(const char *at, const char *word, unsigned long long *number)
 {
     char *end;
@@ -61,7 +62,7 @@ static const char *read_number(const char *at, const char *word, unsigned long l
     return end;
 }
 
-/* Behind the next hyphen; NULL: there is none. */
+/* Returns what follows the next hyphen; NULL: no hyphen is left. */
 static const char *pass_hyphen(const char *at)
 {
     at = at ? strchr(at, '-') : NULL;
@@ -124,7 +125,7 @@ static glcnn_status list_strokes(struct brush *b)
 
 /* ---- Tasks ---- */
 
-/* The last part of a path, of a URL also behind "?d=". */
+/* Returns the last part of a path, and of a URL what follows "?d=" too. */
 static const char *last_part(const char *path)
 {
     for (const char *at; (at = strpbrk(path, "/\\=")) != NULL;)
@@ -179,7 +180,7 @@ static glcnn_status read_tasks(struct brush *b, const char *path)
     return status;
 }
 
-/* The .json of a folder, each of which may list tasks. */
+/* Reads every .json of a folder, since each may list tasks. */
 static glcnn_status find_tasks(struct brush *b, const char *folder)
 {
     struct listing l;
@@ -204,7 +205,7 @@ static bool is_picture_of(const struct task *task, const char *picture)
                                           strcmp(name + MARK_BYTES + 1, picture) == 0);
 }
 
-/* The task of a picture: that of the list, or else 1 of 1.png and task-1.png. */
+/* Finds the task of a picture: the list's, or without a list 1 for 1.png and task-1.png. */
 static bool find_task(const struct brush *b, const char *picture, unsigned long long *task)
 {
     for (uint32_t i = 0; i < b->task_count; i++)
@@ -275,7 +276,7 @@ static glcnn_status add_stroke(struct brush *b, const struct stroke *stroke, con
     return annotation_add(a, &box) ? GLCNN_SUCCESS : fail_no_memory(error, path);
 }
 
-/* The first stroke of a task, or where it would stand. */
+/* Returns the number of the first stroke of a task, or where it would stand. */
 static uint32_t find_first(const struct brush *b, unsigned long long task)
 {
     uint32_t low = 0, high = b->count;
@@ -289,7 +290,7 @@ static uint32_t find_first(const struct brush *b, unsigned long long task)
     return low;
 }
 
-/* Of several annotations of one task the last is read. */
+/* Only the last of several annotations of a task is read, and this is told once. */
 static uint32_t take_last(struct brush *b, uint32_t first, uint32_t end)
 {
     const struct stroke *last = &b->strokes[end - 1];
@@ -328,7 +329,7 @@ static void tell_unboxed(struct brush *b, const char *picture)
         snprintf(unboxed->first, sizeof unboxed->first, "%.300s: no mask is of its task", picture);
 }
 
-/* What was added last is the picture. */
+/* The strokes are for the picture that was added last. */
 static glcnn_status attach_strokes(struct brush *b, const char *picture, const char *name)
 {
     char message[GLCNN_ERROR_LENGTH];
@@ -447,7 +448,7 @@ static glcnn_status add_folders(const struct place *p, const char *pictures, con
     return status;
 }
 
-/* The folder itself, or one in it that is called by what it has, is that of the masks; to be released with free().
+/* Returns the folder of the masks, itself or one in it that is called by what it has; to be released with free().
  * NULL: none is. */
 static char *find_masks(const struct place *p)
 {

@@ -278,7 +278,7 @@ static void tell_passed_over(glcnn_dataset *set)
         set_decide(set, message);
 }
 
-/* What is to be learned. A source was matched with its names when it was taken. */
+/* Finishes the targets. A source was matched with its names when it was taken. */
 static glcnn_status finish_targets(glcnn_dataset *set, char *error)
 {
     if (set->source.is_given)

@@ -235,8 +235,8 @@ static bool is_there(char *path)
     return false;
 }
 
-/* Where pictures may be: the list's folder, "images" in it, and that of the list's name: train of train.csv. NULL: not
- * enough memory; to be released with free(). */
+/* Returns a folder where pictures may be: the list's, "images" in it, and that of the list's name, train for train.csv.
+ * NULL: not enough memory; to be released with free(). */
 enum { PLACES = 3 };
 static char *place_of(const struct list *l, int place)
 {

@@ -39,7 +39,7 @@ static glcnn_status check_sizes(const struct glcnn_image_source *g, const char *
     return GLCNN_SUCCESS;
 }
 
-/* The array of labels that a part lacks; NULL: none. */
+/* Names the array of labels that a part lacks; NULL: it lacks none. */
 static const char *find_missing(const struct glcnn_image_source *g,
                                 const struct glcnn_image_source_part *part)
 {
@@ -231,7 +231,7 @@ static uint64_t count_boxes(const struct glcnn_image_source_part *part)
     return count;
 }
 
-/* Room for the boxes of all parts. */
+/* Allocates room for the boxes of all parts. */
 static glcnn_status make_boxes(glcnn_dataset *set, uint32_t images, char *error)
 {
     struct boxes *boxes = &set->boxes;
@@ -290,7 +290,7 @@ static glcnn_status take_labels(glcnn_dataset *set, glcnn_data_part part, const 
     }
 }
 
-/* What labels have beside those of each image. */
+/* Prepares what the labels of all images share. */
 static glcnn_status begin_labels(glcnn_dataset *set, uint32_t images, const uint32_t *map,
                                  char *error)
 {
@@ -419,7 +419,7 @@ glcnn_status source_read_mask(const glcnn_dataset *set, uint32_t number,
     return check_mask(set, (glcnn_data_part)p, index, values->values, error);
 }
 
-/* What is in arrays is looked at once, so that a training does not end in the middle. */
+/* Arrays are checked when they are taken, so that a training does not end in the middle. */
 static glcnn_status check_arrays(const glcnn_dataset *set, glcnn_data_part part, char *error)
 {
     const struct glcnn_image_source *g = &set->source.given;

@@ -222,7 +222,7 @@ static void describe_outputs(const struct leaving *l, struct text *text)
     }
 }
 
-/* What users see, `shown`, points to what is behind it here. */
+/* Users see `shown`, which points to the members after it. */
 struct exported {
     struct glcnn_exported shown;
     uint8_t *bytes;

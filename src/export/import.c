@@ -162,7 +162,7 @@ static glcnn_status name_classes(struct import *i, char error[GLCNN_ERROR_LENGTH
     return good ? GLCNN_SUCCESS : fail_memory(error);
 }
 
-/* What is not asked for is as the file says, or else 0 and 1. */
+/* Mean and deviation that are not asked for are the file's, or else 0 and 1. */
 static glcnn_status read_normalisation(struct import *i, char error[GLCNN_ERROR_LENGTH])
 {
     struct saved *s = &i->saved;

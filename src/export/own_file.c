@@ -82,7 +82,7 @@ bool own_file_read(const char *path, const uint8_t *bytes, size_t size, struct o
     const glcnn_status status = bytes
                                     ? glcnn_onnx_read_metadata(bytes, size, &entries, &count, error)
                                     : glcnn_onnx_load_metadata(path, &entries, &count, error);
-    /* What is wrong with a file is told by those who read all of it. */
+    /* A damaged file is refused by those who read all of it, with the reason. */
     const bool good = status != GLCNN_SUCCESS || take_all(entries, count, path, own, error);
     glcnn_onnx_metadata_destroy(entries, count);
     return good;

@@ -1,4 +1,4 @@
-/* Data before anything is trained on them, in lines for people and as JSON. */
+/* Describes data before anything is trained on them, in lines for people and as JSON. */
 #include <glcnn/report.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -149,7 +149,7 @@ static glcnn_status look_closely(struct seen *s, char error[GLCNN_ERROR_LENGTH])
                : GLCNN_MALFORMED_DATA;
 }
 
-/* Where the data are refused the page says why, and a page that cannot be written is no further news. */
+/* The page says why data are refused. The refusal is what is reported, even if the page cannot be written either. */
 static glcnn_status write_page(const struct seen *s, const char *path, glcnn_status status,
                                char error[GLCNN_ERROR_LENGTH])
 {

@@ -1,4 +1,4 @@
-/* A model with the roundings of int8. Where they are follows from the file that export would write: a filter whose last
+/* Makes a model with the roundings of int8. Where they are follows from the file that export would write: a filter whose last
  * node makes a value of int8 is rounded there. */
 #include "int8_model.h"
 

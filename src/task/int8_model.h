@@ -6,8 +6,8 @@
 
 #include "model.h"
 
-/* How many values the network rounds already, as one that was read of a file in int8 does: it cannot be made int8 once
- * more, by other scales. */
+/* Counts the values that the network rounds already, as one that was read of a file in int8 does: it cannot be made int8
+ * once more, by other scales. */
 size_t int8_count_roundings(const glcnn_network *network);
 #define INT8_IS_ROUNDED                                                                                              \
     "the network rounds values between its layers already, as the file in int8 has them that it was imported from: " \

@@ -9,7 +9,7 @@
 
 #define INT8_PICTURES 256 /* that ranges are measured on where nobody says how many */
 
-/* Where ranges come from. */
+/* Ranges are measured on these pictures. */
 struct range_pictures {
     const struct pictures *pictures; /* the training part */
     const struct saved *saved;       /* how they are normalised */
@@ -21,9 +21,9 @@ struct range_pictures {
 bool ranges_measure(glcnn_device *device, const struct range_pictures *from,
                     struct glcnn_onnx_quantization *q, char error[GLCNN_ERROR_LENGTH]);
 
-/* How far values of the int8 model are from those in float32: the root of the mean squares of the difference, of
- * that of the value; by the number of the range, NAN for one that is not stored. `errors` has q->range_count places.
- * On a few pictures. False, with a message. */
+/* Measures on a few pictures how far values of the int8 model are from those in float32: the root of the mean squares
+ * of the difference, as a share of that of the value; by the number of the range, NAN for one that is not stored.
+ * `errors` has q->range_count places. False, with a message. */
 bool ranges_compare(glcnn_device *device, const struct range_pictures *from,
                     const struct glcnn_onnx_quantization *q, const uint8_t *int8, size_t size,
                     double *errors, char error[GLCNN_ERROR_LENGTH]);

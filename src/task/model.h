@@ -96,7 +96,7 @@ extern const char *const model_vectors[MODEL_VECTORS];
  * NULL. */
 glcnn_kernel *model_trained_kernel(const glcnn_network *network, size_t filter);
 
-/* Where a value becomes int8, rounded to whole multiples of a scale and held within what 8 bits hold. */
+/* A rounding makes a value int8: a whole multiple of a scale, held within what 8 bits hold. */
 struct model_rounding {
     const char *label; /* of the filter that makes it; NULL: it is the model's image */
     float scale;

@@ -134,7 +134,7 @@ static bool check_names(const struct glcnn_data_info *info,
     return false;
 }
 
-/* What is said when data are opened cannot be said again. */
+/* Takes the caller's set. Options that are for opening data are refused, since it is open already. */
 static bool take_set(const struct pictures_options *o, const struct glcnn_data_parameters *wanted,
                      struct pictures *p, char error[GLCNN_ERROR_LENGTH])
 {

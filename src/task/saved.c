@@ -221,7 +221,7 @@ static bool replace_head(glcnn_network *network, const struct form *form,
     return false;
 }
 
-/* What is no backbone does for its own task, and for those that begin with a network of it. */
+/* A network that is no backbone does for its own task, and for those that begin with a network of it. */
 static bool check_task(const struct form *own, const struct form *form,
                        char error[GLCNN_ERROR_LENGTH])
 {

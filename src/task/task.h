@@ -276,8 +276,8 @@ const struct task_loss *task_find_loss(const struct task *task, const char *name
 /* The number that a form has it by. */
 uint32_t task_number(const struct task *task);
 
-/* Where files of the model's network for other programs end: by the task's find_ends, where it has one. Returns how many
- * there are; 0, with a message: the network lacks them. */
+/* Finds where files of the model's network for other programs end, by the task's find_ends if it has one. Returns the
+ * number of ends; 0, with a message: the network lacks them. */
 uint32_t task_find_ends(const struct model *model, struct task_end ends[TASK_ENDS],
                         char error[GLCNN_ERROR_LENGTH]);
 

@@ -1,4 +1,4 @@
-/* What glcnn bench prints: lines of text as rows come, or JSON at the end. */
+/* Prints the results of glcnn bench: lines of text as rows come, or JSON at the end. */
 #include "bench.h"
 
 #include <glcnn/io.h>
@@ -104,7 +104,7 @@ void bench_add_result(struct bench_report *report, const struct glcnn_bench_resu
     cJSON_AddItemToArray(report->rows, json_of_result(result));
 }
 
-/* What the machine calls itself, by its device tree or its firmware; "": nothing. */
+/* Reads what the machine calls itself from its device tree or its firmware; "": neither says. */
 static void find_board(char *name, size_t size)
 {
     static const char *const paths[] = {"/proc/device-tree/model",

@@ -76,7 +76,7 @@ static const char details[] =
     "--resize 256\n"
     "  glcnn train --model net.glcnn --data fruit --out fruit.glcnn\n";
 
-/* The command's options for those of the library that a message names. */
+/* The table has the command's options for those of the library that a message names. */
 static const struct {
     const char *phrase, *option;
     int status;

@@ -128,7 +128,7 @@ static glcnn_status check_net(glcnn_trainer *s)
         form->width, form->height, net->name, net->least, net->least);
 }
 
-/* Mean and deviation of values: as given, or else those that suit the network. */
+/* Reads the mean and deviation of values: as given, or else those that suit the network. */
 static bool read_values(glcnn_trainer *s, uint32_t channels)
 {
     const glcnn_train_settings *t = &s->settings;

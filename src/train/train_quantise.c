@@ -1,7 +1,6 @@
-/* --quantise: in the last tenth of the steps the network trains as it will run in int8. What its values are rounded by
- * are the ranges that "glcnn export --int8" would measure at the first of these steps; they stay, and so do the
- * statistics of batch normalisations: PyTorch's recipe, which stops its observers and freezes statistics before the
- * end. */
+/* --quantise: in the last tenth of the steps the network trains as it will run in int8. Its values are rounded
+ * by the ranges that "glcnn export --int8" would measure at the first of these steps; they stay, and so do the statistics
+ * of batch normalisations: PyTorch's recipe, which stops its observers and freezes statistics before the end. */
 #include <stdlib.h>
 
 #include "task/int8_model.h"
@@ -17,7 +16,7 @@ static bool has_ranges(const glcnn_trainer *s)
     return s->described.bytes[SAVED_RANGES].bytes;
 }
 
-/* How many steps there are is not known before --time is settled. */
+/* The number of steps is not known before --time is settled. */
 static bool is_due(const glcnn_trainer *s)
 {
     return s->settings.quantises && !s->settings.finds_rate && s->settings.time == 0 &&
@@ -50,7 +49,7 @@ static bool share_ranges(glcnn_trainer *s, struct glcnn_onnx_quantization *q,
     return good;
 }
 
-/* Of pictures that the run trains on. */
+/* Measures the ranges on pictures that the run trains on. */
 static bool measure_ranges(glcnn_trainer *s, struct glcnn_onnx_quantization *q,
                            char error[GLCNN_ERROR_LENGTH])
 {

@@ -225,7 +225,7 @@ glcnn_status session_unfreeze(glcnn_trainer *s);
 /* Makes `rounded` of the model where the run trains that: from the last tenth of the steps on, or where the checkpoint
  * has the ranges that it is rounded by. */
 glcnn_status session_round_model(glcnn_trainer *s);
-/* Before a step: has it, and those that follow, train the rounded model where that is due. */
+/* Is called before a step, and has it and those that follow train the rounded model if that is due. */
 glcnn_status session_quantise(glcnn_trainer *s);
 /* Says so where a run that was to round has not come to it. */
 void session_tell_quantised(const glcnn_trainer *s);
