@@ -33,7 +33,7 @@ static uint32_t grey(uint32_t x, uint32_t y, uint32_t c)
     return (x * 7 + y * 13 + c) % 256;
 }
 
-static uint32_t halves(uint32_t x, uint32_t y, uint32_t c)
+static uint32_t black_and_white(uint32_t x, uint32_t y, uint32_t c)
 {
     (void)y, (void)c;
     return x < 10 ? 0 : 255;
@@ -452,7 +452,7 @@ static void write_objects(void)
 {
     static char list[8192] = "object,split,label,image,mask\n";
     const struct data_png normal = {.width = 20, .height = 10, .value = grey},
-                          defect = {.width = 20, .height = 10, .value = halves};
+                          defect = {.width = 20, .height = 10, .value = black_and_white};
     static const struct {
         const char *mvtec, *visa, *line;
         bool is_normal;
@@ -1162,7 +1162,8 @@ static void write_masks(const char *folder, const char *names)
     char path[256];
     for (; *names; names++) {
         snprintf(path, sizeof path, "%s/%c.png", folder, *names);
-        data_write_png(path, &(struct data_png){.width = 20, .height = 10, .value = halves});
+        data_write_png(path,
+                       &(struct data_png){.width = 20, .height = 10, .value = black_and_white});
     }
 }
 
@@ -1206,7 +1207,7 @@ static void masks_of_jpeg_are_refused_by_name(void)
     write_pictures("jpegs/images", "a");
     data_write_jpeg(
         "jpegs/masks/a.jpg",
-        &(struct data_jpeg){.width = 20, .height = 10, .components = 1, .value = halves});
+        &(struct data_jpeg){.width = 20, .height = 10, .components = 1, .value = black_and_white});
     data_refuses("jpegs", &masks, GLCNN_MALFORMED_DATA,
                  "jpegs/masks/a.jpg: masks are PNG, and JPEG does not keep their values");
     data_refuses("jpegs", &masks, GLCNN_MALFORMED_DATA, "expected pictures with masks: ");
@@ -1307,7 +1308,8 @@ static void brush_trains(void)
         for (int stroke = 0; stroke < 2; stroke++) {
             snprintf(path, sizeof path, "many/brush/task-%d-annotation-%d-by-1-tag-cat-%d.png",
                      task, task + 20, stroke);
-            data_write_png(path, &(struct data_png){.width = 20, .height = 10, .value = halves});
+            data_write_png(path,
+                           &(struct data_png){.width = 20, .height = 10, .value = black_and_white});
         }
     }
     note_trained("many/brush", parts, "background cat", NULL);

@@ -39,7 +39,7 @@ static uint32_t colour(uint32_t rgb, uint32_t c)
 }
 
 /* Left half black, right half 128, 0, 64, but for a first column of what Pascal VOC has around objects. */
-static uint32_t halves(uint32_t x, uint32_t y, uint32_t c)
+static uint32_t black_and_purple(uint32_t x, uint32_t y, uint32_t c)
 {
     (void)y;
     return colour(x == 0 ? 0xe0e0c0 : x < 10 ? 0 : 0x800040, c);
@@ -48,12 +48,12 @@ static uint32_t halves(uint32_t x, uint32_t y, uint32_t c)
 /* One pixel in a hundred has another colour. */
 static uint32_t but_two(uint32_t x, uint32_t y, uint32_t c)
 {
-    return x == 9 && y < 2 ? colour(0x400020, c) : halves(x, y, c);
+    return x == 9 && y < 2 ? colour(0x400020, c) : black_and_purple(x, y, c);
 }
 
 static uint32_t but_three(uint32_t x, uint32_t y, uint32_t c)
 {
-    return x == 9 && y < 3 ? colour(0x400020, c) : halves(x, y, c);
+    return x == 9 && y < 3 ? colour(0x400020, c) : black_and_purple(x, y, c);
 }
 
 static uint32_t black_and_white(uint32_t x, uint32_t y, uint32_t c)
@@ -156,8 +156,8 @@ static void cvat_segmentation_mask(void)
 {
     write_picture("cvat/JPEGImages/a.png");
     write_picture("cvat/JPEGImages/b.png");
-    write_mask("cvat/SegmentationClass/a.png", PNG_COLOR_TYPE_RGB, halves);
-    write_mask("cvat/SegmentationClass/b.png", PNG_COLOR_TYPE_RGB, halves);
+    write_mask("cvat/SegmentationClass/a.png", PNG_COLOR_TYPE_RGB, black_and_purple);
+    write_mask("cvat/SegmentationClass/b.png", PNG_COLOR_TYPE_RGB, black_and_purple);
     write_mask("cvat/SegmentationObject/a.png", PNG_COLOR_TYPE_RGB, grey);
     data_write_text("cvat/ImageSets/Segmentation/default.txt", "a\n");
     data_write_text("cvat/labelmap.txt", "# label:color_rgb:parts:actions\nbackground:0,0,0::\n"
@@ -225,7 +225,7 @@ static void colours_are_given(void)
     char path[256];
     struct glcnn_data_parameters p = masks;
     write_picture("given/images/a.png");
-    write_mask("given/masks/a.png", PNG_COLOR_TYPE_RGB, halves);
+    write_mask("given/masks/a.png", PNG_COLOR_TYPE_RGB, black_and_purple);
     data_refuses("given", &masks, GLCNN_MALFORMED_DATA,
                  "or --mask-colours FILE, with lines NAME:R,G,B");
     data_write_text("colours.txt", "nothing:0,0,0\ncat: 128, 0, 64\nother:0,0,0\n");
