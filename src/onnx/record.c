@@ -198,13 +198,13 @@ static void leave_training(Onnx__GraphProto *graph)
 {
     for (size_t i = 0; i < graph->n_node; i++) {
         Onnx__NodeProto *node = graph->node[i];
-        if (node->op_type && strcmp(node->op_type, "Dropout") == 0)
+        if (strcmp(text_of(node->op_type), "Dropout") == 0)
             drop_names(node->input, &node->n_input, 2);
-        if (!node->op_type || strcmp(node->op_type, "BatchNormalization") != 0)
+        if (strcmp(text_of(node->op_type), "BatchNormalization") != 0)
             continue;
         drop_names(node->output, &node->n_output, 1);
         for (size_t k = 0; k < node->n_attribute; k++)
-            if (strcmp(node->attribute[k]->name, "training_mode") == 0)
+            if (strcmp(text_of(node->attribute[k]->name), "training_mode") == 0)
                 node->attribute[k]->i = 0;
     }
 }
