@@ -190,23 +190,12 @@ static Onnx__TensorProto *add_tensor(struct writer *w, Onnx__GraphProto *graph, 
     return t->name ? t : no_memory(w);
 }
 
-static bool fill_dims(Onnx__TensorProto *t, const int64_t *dims, size_t rank)
-{
-    t->dims = malloc((rank + 1) * sizeof *t->dims);
-    if (!t->dims)
-        return false;
-    if (rank > 0)
-        memcpy(t->dims, dims, rank * sizeof *dims);
-    t->n_dims = rank;
-    return true;
-}
-
 static bool fill_wholes(Onnx__TensorProto *t, const int64_t *dims, size_t rank,
                         const int64_t *wholes)
 {
     const size_t count = count_of(dims, rank);
     t->int64_data = malloc((count + 1) * sizeof *t->int64_data);
-    if (!t->int64_data || !fill_dims(t, dims, rank))
+    if (!t->int64_data || !write_dims(t, dims, rank))
         return false;
     memcpy(t->int64_data, wholes, count * sizeof *wholes);
     t->n_int64_data = count;
@@ -236,7 +225,7 @@ void build_small_wholes(struct writer *w, Onnx__GraphProto *graph, const char *n
     if (!t)
         return;
     uint8_t *bytes = malloc(count * size + 1);
-    if (!bytes || !fill_dims(t, dims, rank)) {
+    if (!bytes || !write_dims(t, dims, rank)) {
         free(bytes);
         no_memory(w);
         return;

@@ -108,7 +108,7 @@ static const struct real_type {
                   {ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16, 2, put_bfloat16, 0x7f80, "bfloat16"}};
 enum { REAL_TYPES = sizeof real_types / sizeof *real_types };
 
-static bool put_dims(Onnx__TensorProto *tensor, const int64_t *dims, size_t rank)
+bool write_dims(Onnx__TensorProto *tensor, const int64_t *dims, size_t rank)
 {
     int64_t *own = malloc((rank + 1) * sizeof *own);
     if (!own)
@@ -140,7 +140,7 @@ bool write_numbers(struct writer *w, Onnx__TensorProto *tensor, const float *val
                          "initialiser \"%.80s\" is of type %d, which holds no real numbers",
                          tensor->name ? tensor->name : "", tensor->data_type);
     uint8_t *bytes = malloc(count * type->size + 1);
-    if (!bytes || !put_dims(tensor, dims, rank)) {
+    if (!bytes || !write_dims(tensor, dims, rank)) {
         free(bytes);
         return onnx_no_memory(&w->messages);
     }

@@ -27,6 +27,8 @@ void taken_free(struct taken_names *names);
 /* A vector of a kernel, to be freed; NULL, with the message, where it cannot be had. */
 float *write_vector(struct writer *writer, glcnn_filter_node *filter, const char *vector,
                     size_t *count);
+/* Gives a tensor these dimensions. False: no memory. */
+bool write_dims(Onnx__TensorProto *tensor, const int64_t *dims, size_t rank);
 /* Gives a tensor these numbers, of its own type, and dimensions. */
 bool write_numbers(struct writer *writer, Onnx__TensorProto *tensor, const float *values,
                    size_t count, const int64_t *dims, size_t rank);
