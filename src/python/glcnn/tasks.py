@@ -82,7 +82,8 @@ class Task:
               on_epoch: Optional[Callable[[int, Score], Any]] = None, **settings: Any) -> History:
         """Trains a network on the training part of a dataset, by glcnn.train, whose settings are taken
         here too, and leaves in it the weights of the epoch whose validation was best. Where on_epoch
-        returns False training ends. `validation` is the dataset's own part, which is there."""
+        returns False training ends. `validation` is the dataset's own part, which is there. What an
+        Optimizer does not say has the default of glcnn train."""
         self._check(data, network)
         if validation is not None and not (validation.of_same(data)
                                            and validation.name.startswith("val")):
@@ -148,7 +149,7 @@ class Task:
 
 
 def _optimizer_settings(optimizer: Union[Optimizer, str, None]) -> Dict[str, Any]:
-    """The library's settings that say the same."""
+    """The library's settings of what the optimizer says."""
     if not isinstance(optimizer, Optimizer):
         return {} if optimizer is None else {"optimizer": optimizer}
     names = {"learning_rate": "lr", "weight_decay": "weight_decay"}
