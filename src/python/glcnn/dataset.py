@@ -26,7 +26,6 @@ class _Set:
                  source: Any = None, kept: Any = None):
         found = library("glcnn_data")
         self.path, self.pointer = os.fspath(path), ctypes.POINTER(_c.glcnn_dataset)()
-        self.kept = kept  # the arrays of a source, which the library reads
         if source:
             call(found.glcnn_dataset_open_source, ctypes.byref(source), ctypes.byref(parameters),
                  ctypes.byref(self.pointer))
@@ -36,6 +35,7 @@ class _Set:
         else:
             call(found.glcnn_dataset_open_files, (ctypes.c_char_p * 1)(os.fsencode(path)), 1,
                  ctypes.byref(parameters), ctypes.byref(self.pointer))
+        # A source's arrays, which the library reads, live as long as the set.
         weakref.finalize(self, _end_set, ctypes.byref(self.pointer), kept)
         self.info = found.glcnn_dataset_info(self.pointer).contents
 
@@ -160,7 +160,7 @@ class Dataset:
         self.targets = targets
         names = [name.encode() for name in classes or ()]
         rows = (ctypes.c_char_p * len(names))(*names)
-        self._set = _Set(path, _c.glcnn_data_parameters(
+        shared = _Set(path, _c.glcnn_data_parameters(
             width=width, height=height, channels=whole("channels", channels),
             resize=self.resize,
             validation=0.1 if validation is None else validation, strict=strict,
@@ -168,13 +168,11 @@ class Dataset:
             memory=whole("memory", memory, 0, SIZE_MAX),
             class_names=rows if names else None, class_count=len(names), targets=TARGETS[targets] if labelled else 0,
             fit=_FITS[fit]), labelled)
-        if validation and self.counts["validation"] and not self._set.info.is_split:
+        counted = shared.info.counts[_c.DataPart.VALIDATION]
+        if validation and counted and not shared.info.is_split:
             raise refuse("%s has a validation part, of %d images: validation=%g sets nothing aside"
-                         % (path, self.counts["validation"], validation))
-        self._shuffle, self.batch, self.seed = shuffle, batch, whole("seed", seed, 0, SIZE_MAX)
-        self._threads, self._epoch = whole("threads", threads), 0
-        self._loader: Optional[_Loader] = None
-        self._choose(part if labelled else "test")
+                         % (path, counted, validation))
+        self._take_set(shared, part, batch, seed, shuffle, threads)
 
     @classmethod
     def of(cls, images: Any, labels: Any = None, *, validation: Any = 0.1, test: Any = None,
@@ -196,13 +194,19 @@ class Dataset:
         source, kept, targets = make_source(parts, classes)
         made = cls.__new__(cls)
         made.targets, made.fit, made.resize = targets, "cut", 0
-        made._set = _Set("arrays", _c.glcnn_data_parameters(
+        shared = _Set("arrays", _c.glcnn_data_parameters(
             validation=share, seed=whole("seed", seed, 0, SIZE_MAX),
             targets=TARGETS.get(targets, 0)), True, source, kept)
-        made._shuffle, made.batch, made.seed = None, batch, seed
-        made._threads, made._epoch, made._loader = 0, 0, None
-        made._choose("test" if targets == "nothing" else "training")
+        made._take_set(shared, "training", batch, seed)
         return made
+
+    def _take_set(self, shared: _Set, part: str, batch: int, seed: int,
+                  shuffle: Optional[bool] = None, threads: int = 0) -> None:
+        self._set, self._shuffle, self.batch = shared, shuffle, batch
+        self.seed, self._threads = whole("seed", seed, 0, SIZE_MAX), whole("threads", threads)
+        self._loader: Optional[_Loader] = None
+        self._epoch = 0
+        self._choose("test" if self.targets == "nothing" else part)
 
     @property
     def pointer(self) -> Any:
@@ -215,7 +219,7 @@ class Dataset:
         return int(self._part)
 
     def of_same(self, other: Dataset) -> bool:
-        """Whether both are parts of one dataset."""
+        """True if both are parts of one dataset."""
         return self._set is other._set
 
     def _choose(self, part: str) -> None:
