@@ -1,4 +1,4 @@
-/* What stands behind the tables of a .tflite file. */
+/* An archive stands behind the tables of a .tflite file, in which loaders look for metadata and names of classes. */
 #ifndef GLCNN_TFLITE_ARCHIVE_H
 #define GLCNN_TFLITE_ARCHIVE_H
 

@@ -1,4 +1,4 @@
-/* Pictures of another size. */
+/* Resize and Upsample, which give pictures another size. */
 #include <algorithm>
 #include <cmath>
 
@@ -11,7 +11,7 @@ using tflite::Operation;
 
 static constexpr int64_t MOST_PIXELS = 1 << 20; /* of a row or a column */
 
-/* What a node asks for. Of Upsample, and of Resize before opset 11, positions are not centres. */
+/* A node asks for these. Positions of Upsample, and of Resize before opset 11, are not centres. */
 struct Resizing {
     std::string mode, position, rounding;
     Shape shape;
@@ -77,10 +77,24 @@ static Resizing resizing_of(const Lowering &l, const Value &x)
     return r;
 }
 
+template <typename Table>
+static void give_resized(Lowering &l, Operation operation, const Value &x, const Resizing &r,
+                         bool is_aligned, bool is_half)
+{
+    const Order order = picture_order(4);
+    const Numbers numbers = l.numbers_of(x);
+    Table options;
+    options.align_corners = is_aligned;
+    options.half_pixel_centers = is_half;
+    l.give(l.make(operation, options_of(options),
+                  {l.laid(x, order, numbers), l.out.add_sizes({r.shape[2], r.shape[3]})}, r.shape,
+                  order, numbers));
+}
+
 /* ---- Which pixels are the nearest ---- */
 
-/* Pixels of the source for each of the result: the ratio of sizes, where the scale is that but for its rounding, so
- * that what lies between two pixels is found exactly. */
+/* Finds the place in the source of pixel i of the result. The ratio of sizes stands for a scale that is that but for its
+ * rounding, so that what lies between two pixels is found exactly. */
 static double place_of(const Lowering &l, const Resizing &r, size_t axis, int64_t i, int64_t from)
 {
     const double to = double(r.shape[axis]), scale = double(r.scales[axis]);
@@ -123,7 +137,7 @@ static std::vector<int64_t> nearest_of(const Lowering &l, const Resizing &r, siz
     return places;
 }
 
-/* How interpreters count positions. */
+/* Interpreters count positions in one of these ways. */
 struct Form {
     bool is_aligned, is_half;
 };
@@ -147,19 +161,11 @@ static void lower_nearest(Lowering &l, const Value &x, const Resizing &r)
     static const Form forms[] = {{false, true}, {false, false}, {true, false}};
     const std::vector<int64_t> rows = nearest_of(l, r, 2, x.shape[2]),
                                columns = nearest_of(l, r, 3, x.shape[3]);
-    const Order order = picture_order(4);
     for (const Form &form : forms)
         if (rows == nearest_of_form(form, x.shape[2], r.shape[2]) &&
-            columns == nearest_of_form(form, x.shape[3], r.shape[3])) {
-            tflite::ResizeNearestNeighborOptionsT options;
-            options.align_corners = form.is_aligned;
-            options.half_pixel_centers = form.is_half;
-            const Numbers numbers = l.numbers_of(x);
-            l.give(l.make(Operation::RESIZE_NEAREST_NEIGHBOR, options_of(options),
-                          {l.laid(x, order, numbers), l.out.add_sizes({r.shape[2], r.shape[3]})},
-                          r.shape, order, numbers));
-            return;
-        }
+            columns == nearest_of_form(form, x.shape[3], r.shape[3]))
+            return give_resized<tflite::ResizeNearestNeighborOptionsT>(
+                l, Operation::RESIZE_NEAREST_NEIGHBOR, x, r, form.is_aligned, form.is_half);
     l.give(l.gathered(l.gathered(x, 2, rows), 3, columns));
 }
 
@@ -174,14 +180,8 @@ static void lower_linear(Lowering &l, const Value &x, const Resizing &r)
     for (size_t i = 2; i < 4 && !is_aligned; i++)
         if (std::fabs(r.scales[i] * float(x.shape[i]) - float(r.shape[i])) > 1e-3f)
             l.refuse("its scales give no whole number of pixels");
-    const Order order = picture_order(4);
-    const Numbers numbers = l.numbers_of(x);
-    tflite::ResizeBilinearOptionsT options;
-    options.align_corners = is_aligned;
-    options.half_pixel_centers = is_half;
-    l.give(l.make(Operation::RESIZE_BILINEAR, options_of(options),
-                  {l.laid(x, order, numbers), l.out.add_sizes({r.shape[2], r.shape[3]})}, r.shape,
-                  order, numbers));
+    give_resized<tflite::ResizeBilinearOptionsT>(l, Operation::RESIZE_BILINEAR, x, r, is_aligned,
+                                                 is_half);
 }
 
 static void lower_resize(Lowering &l)
