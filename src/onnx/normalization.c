@@ -72,7 +72,7 @@ static void freeze_constants(struct call *call, glcnn_image_node *node)
     op_freeze(node);
 }
 
-/* Where the pixels of a channel are is all one. */
+/* It does not matter where the pixels of a channel are, only that all of them are there. */
 static bool lower_instance(struct call *call)
 {
     static const char *const names[] = {"gamma", "beta"};

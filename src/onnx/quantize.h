@@ -51,7 +51,7 @@ void quantizing_note(struct quantizing *q, const char *format, ...)
 bool quantizing_find_values(struct quantizing *q);
 /* The value of a name; NOWHERE: a constant, or left out. */
 size_t quantizing_value(const struct quantizing *q, const char *name);
-/* How many of the first inputs are numbers of a picture; others are sizes, bounds and axes. */
+/* Counts the first inputs, which are numbers of a picture; others are sizes, bounds and axes. */
 size_t quantizing_sources(const Onnx__NodeProto *node, enum role role);
 
 /* ---- Attributes and numbers ---- */

@@ -18,13 +18,13 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 NARROW, WEIGHTS = "convolution_narrow", "convolution_gradient_weights_narrow"
 PRODUCTS, GRADIENT_PRODUCTS = "winograd_products", "winograd_gradient_products"
-# By the constant of convolution_winograd.c that says how many operations an invocation has; of none, as
-# many as of any pass that says nothing.
+# A constant of convolution_winograd.c says how many operations an invocation has; without one it has as
+# many as any pass that says nothing.
 TRANSFORMS = {"winograd_inputs": "INPUT_WORK", "winograd_results": "RESULT_WORK",
               "winograd_weights": None, "winograd_gradients": "GRADIENT_WORK"}
-COLUMN = "winograd_column" # of the four that the results' loop adds, which statistics count once
+COLUMN = "winograd_column" # one of the four that the results' loop adds, which statistics count once
 USUAL_WORK = 64
-# How a loop's body begins, and what comes between two of them.
+# A loop's body begins with the first text, and the second stands between two bodies.
 BODIES = {PRODUCTS: ("ivec3 place = inputs_place(s, image)", "s++"),
           GRADIENT_PRODUCTS: ("vec4 g = gradients_at(from, x, 0, k);", "x++"),
           WEIGHTS: ("vec4 g = gradient_at(from, X, 0, k);", "X++")}

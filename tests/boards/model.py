@@ -120,8 +120,8 @@ def name_of(shader):
 
 
 def cost_of_pass(loops, shader):
-    """By the loops of 3x3, which stand for all but Winograd's; a compiler with few registers has one tap at
-    a time."""
+    """Takes the loops of 3x3, which stand for all but Winograd's; a compiler with few registers has one tap
+    at a time."""
     name = name_of(shader)
     of_weights = "gradient_weights" in shader
     kinds = (name,) if name in PASSES else ("weights", "weights_1x1") if of_weights else ("sums",)
@@ -129,7 +129,7 @@ def cost_of_pass(loops, shader):
 
 
 def products_of_processors(kernel, shader, products):
-    """Those of the sums themselves, however the GPU makes them."""
+    """Counts the products of the sums themselves, however the GPU makes them."""
     if "winograd" in shader:
         return products * FEWER if name_of(shader) in WINOGRADS else 0
     return products if "convolution" in kernel or "fully_connected" in kernel else 0
@@ -166,7 +166,7 @@ def number(milliseconds):
 
 
 def report_of(path):
-    """What a board measured: its name, its driver, and the milliseconds of a step by network."""
+    """Reads what a board measured: its name, its driver, and the milliseconds of a step by network."""
     with open(path, encoding="utf-8") as file:
         report = json.load(file)
     steps_of = {}

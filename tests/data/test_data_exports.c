@@ -400,7 +400,7 @@ static const char script[] =
     "                        augment='none', progress=False, on_event=lambda e: notes.append(e.text or ''))\n"
     "    print(''.join(notes) + '\\nclasses ' + ' '.join(found.network.classes) + '\\nend')\n";
 
-/* One of those that have numpy. */
+/* Chooses a Python that has NumPy. */
 #define PYTHON "python=python3; python3 -c 'import numpy' 2>/dev/null || python=/usr/bin/python3; "
 
 static bool has_python(void)

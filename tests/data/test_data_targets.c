@@ -516,7 +516,7 @@ static void lists_of_pictures_and_classes(void)
     CU_ASSERT_STRING_EQUAL(data_describe_classes(data), "2 10");
     CU_ASSERT_EQUAL(glcnn_dataset_info(data)->counts[GLCNN_DATA_PART_TRAINING], 4);
     glcnn_dataset_destroy(&data);
-    /* As Kaggle has them: a list and a folder of each part. */
+    /* Kaggle's data have a list and a folder of each part. */
     data_write_text("kinds_parts/train.csv", "file,kind\na.png,x\nb.png,y\nc.png,x\nd.png,y\n");
     data_write_text("kinds_parts/test.csv", "file,kind\ne.png,y\n");
     expect_guess("kinds_parts", GLCNN_DATA_TARGETS_CLASSES);
@@ -620,7 +620,7 @@ static glcnn_dataset *open_own(const struct glcnn_image_source *source,
     return data;
 }
 
-/* The same as of arrays, interleaved: a camera's. */
+/* Writes the images of the arrays interleaved, as a camera does. */
 static glcnn_status read_own(void *user, glcnn_data_part part, uint32_t index, void *image,
                              uint8_t *mask, char error[GLCNN_ERROR_LENGTH])
 {

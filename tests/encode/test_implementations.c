@@ -700,7 +700,7 @@ static void test_winograd_tiles(void)
     unsetenv("GLCNN_IMPLEMENTATIONS");
 }
 
-/* The same of the gradient of weights, for parts of the results as well, and in several chunks and blocks. */
+/* The gradient of weights is looked at for parts of the results as well, and in several chunks and blocks. */
 static void test_winograd_gradients_of_weights(void)
 {
 #define WEIGHTS_OF_THREE "gradient_option=weights_and_biases " OF_THREE

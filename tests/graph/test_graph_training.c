@@ -1048,7 +1048,7 @@ static struct rounding_network make_rounding_network(void)
     return n;
 }
 
-/* As the header has it, in double precision. */
+/* Rounds the weights in double precision by the formula of the header. */
 static void round_weights(glcnn_kernel *kernel, uint32_t scales)
 {
     glcnn_buffer *buffer = glcnn_kernel_vector(kernel, "weights");

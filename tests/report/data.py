@@ -56,7 +56,7 @@ def masks(folder, count):
 
 
 def square(path):
-    """Of 12 pixels a side, at that left and upper edge."""
+    """Draws a square of 12 pixels a side, and returns its left and upper edge."""
     left, top = random.randrange(20), random.randrange(20)
     png(path, [random.randrange(90) + 110 * (left <= i % 32 < left + 12 and top <= i // 32 < top + 12)
                for i in range(32 * 32)], 32)

@@ -260,7 +260,7 @@ static uint8_t *read_file(const char *name, size_t *size, bool *has_ranges)
     return bytes;
 }
 
-/* Before the last tenth of twenty steps, which begins behind 18, and in it. */
+/* Runs are cut off before the last tenth of twenty steps, which begins after 18, and in it. */
 static void check_resumed(const char *const more[4])
 {
     size_t size[2];

@@ -81,7 +81,7 @@ class Model:
         return self._info.task.contents.name.decode()
 
     def evaluate(self, data: Union[Path, Dataset], *, flip: bool = False) -> Evaluation:
-        """Of a path the part that there is for it, of a dataset its own part."""
+        """Measures the part of a path that there is for it, or the part that a dataset is."""
         made, options = ctypes.POINTER(_c.glcnn_evaluation)(), _options(data, flip)
         self._data = data  # which the evaluation needs
         self._device.enter()
@@ -122,8 +122,8 @@ class Model:
 
     def predict(self, paths: Sequence[Path] = (), *, data: Optional[Dataset] = None,
                 flip: bool = False, limits: Any = None) -> Iterator[Answer]:
-        """Pictures, folders of pictures, or one file of images; what cannot be read is left out. Or
-        images of a dataset's part."""
+        """Answers to pictures, folders of pictures, or one file of images, of which what cannot be read is
+        left out; or to the images of a dataset's part."""
         names = (ctypes.c_char_p * len(paths))(*map(os.fsencode, paths))
         begun, options = ctypes.POINTER(_c.glcnn_predictions)(), _options(data, flip)
         if limits is not None:

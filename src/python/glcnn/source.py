@@ -99,7 +99,7 @@ def _box(row: Any) -> Any:
 
 
 def _count(targets: str, labels: Sequence[Any]) -> int:
-    """How many classes, or numbers, the labels have."""
+    """Counts the classes, or numbers, that the labels have."""
     given = [its for its in labels if its is not None]
     if targets == "numbers":
         return int(given[0].shape[1])

@@ -211,7 +211,7 @@ class Trained(NamedTuple):
 
 
 def score_of(event: Event) -> Score:
-    """Of an event EPOCH; the task's measure is in `metrics`, as glcnn.tasks names it."""
+    """Reads an event EPOCH; the task's measure is in `metrics`, as glcnn.tasks names it."""
     name = {"mAP@0.5": "map_50"}.get(_measure(event.task), _measure(event.task).lower())
 
     def one(loss: float, measure: float, validation: Any, rate: Optional[float]) -> Score:
