@@ -1,6 +1,10 @@
-# What scripts share, which read it from the top of the tree: a folder $work that goes away with the script, and
-# how it fails.
+# What scripts share, which read it from the top of the tree: programs, the build, a folder $work that goes away with
+# the script, and how it fails or is skipped. A script that calls make sets `out` again as make has it, which knows
+# its files by that name.
 
+top=$PWD cc=${CC:-cc} pkg_config=${PKG_CONFIG:-pkg-config} out=${O:-build}
+case $out in /*) ;; *) out=$top/$out ;; esac
+glcnn=$out/glcnn
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 failed=0
@@ -12,4 +16,14 @@ fail() {
     [ ! -s "$work/log" ] || cat "$work/log" >&2
     failed=1
     [ -n "${goes_on:-}" ] || exit 1
+}
+
+# skip WORD...: says why the script cannot be run here, and ends it.
+skip() {
+    echo "$*"
+    exit 77
+}
+
+needs_device() {
+    "$glcnn" info >/dev/null 2>&1 || skip 'there is no device'
 }

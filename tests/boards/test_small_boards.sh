@@ -4,9 +4,8 @@
 #
 # Runs from the top of a built tree. CC and O may be given.
 
-out=${O:-build} cc=${CC:-cc} most=24576 # kB
-tool=$(cd "$out" && pwd)/glcnn
 . tests/tool.sh
+most=24576 # kB
 
 $cc -shared -fPIC -O1 -o "$work/nothing.so" tests/preload/nothing.c || exit 1
 awk 'BEGIN {
@@ -19,7 +18,7 @@ awk 'BEGIN {
     }
 }' >"$work/data.csv"
 GLCNN_CACHE_DIR=off GLCNN_DEVICE= NOTHING_NOTE=$work/note LD_PRELOAD=$work/nothing.so \
-    "$tool" train --data "$work/data.csv" --channels 1 --size 28 --net small --batch 64 --epochs 1 \
+    "$glcnn" train --data "$work/data.csv" --channels 1 --size 28 --net small --batch 64 --epochs 1 \
     --out "$work/model.safetensors" >"$work/log" 2>&1 || fail "training fails: $(tail -n 1 "$work/log")"
 grep -q '^device: Mali-G52 that does nothing' "$work/log" || fail "another driver: $(head -n 1 "$work/log")"
 grep -q '^epoch 1 of 1' "$work/log" || fail "no epoch was trained: $(tail -n 1 "$work/log")"

@@ -8,7 +8,6 @@
 # Runs from the top of a built tree. O may be given. Exits 77 where clang cannot compile for Android, or
 # there are no headers.
 
-out=${O:-build}
 . tests/tool.sh
 trap 'exit 130' INT TERM
 

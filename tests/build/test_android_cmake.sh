@@ -5,16 +5,9 @@
 #
 # Runs from the top of a built tree. CC may be given. Exits 77 where CMake or Mesa's llvmpipe is not there.
 
-out=${O:-build}
-command -v cmake >/dev/null || {
-    echo 'cmake is not here'
-    exit 77
-}
-"$out/glcnn" info --json 2>/dev/null | grep -q '"usable":.*true' || {
-    echo 'no device is here'
-    exit 77
-}
 . tests/tool.sh
+command -v cmake >/dev/null || skip 'cmake is not here'
+"$out/glcnn" info --json 2>/dev/null | grep -q '"usable":.*true' || skip 'no device is here'
 trap 'exit 130' INT TERM
 unset MAKEFLAGS MFLAGS MAKELEVEL O CFLAGS LDFLAGS GLCNN_CACHE_DIR GLCNN_DEVICE XDG_CACHE_HOME HOME DISPLAY WAYLAND_DISPLAY
 export EGL_PLATFORM=surfaceless # Mesa's default display

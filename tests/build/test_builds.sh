@@ -6,8 +6,8 @@
 # Runs from the top of the tree. CC, MAKE and O may be given. What is missing here has a row that
 # says so; exits 77 where both are.
 
-cc=${CC:-cc} make=${MAKE:-make} out=${O:-build}
 . tests/tool.sh
+make=${MAKE:-make} out=${O:-build}
 trap 'exit 130' INT TERM
 unset MAKEFLAGS MFLAGS MAKELEVEL CC O V CFLAGS CPPFLAGS LDFLAGS DEB_BUILD_OPTIONS
 built=0 goals=objects
@@ -66,7 +66,4 @@ elif command -v aarch64-linux-gnu-gcc >/dev/null; then
 else
     echo 'row arm64: not built, needs gcc-aarch64-linux-gnu and libc6-dev-arm64-cross'
 fi
-[ $built != 0 ] || {
-    echo 'neither dpkg-buildflags nor clang is here'
-    exit 77
-}
+[ $built != 0 ] || skip 'neither dpkg-buildflags nor clang is here'

@@ -5,9 +5,8 @@
 #
 # Runs from the top of a built tree. CC and O may be given.
 
-out=${O:-build}
-goes_on=1
 . tests/tool.sh
+goes_on=1
 
 # ---- Names ---------------------------------------------------------------------------------------
 

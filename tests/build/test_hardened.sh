@@ -5,14 +5,11 @@
 #
 # Runs from the top of a built tree. MAKE and O may be given. Exits 77 without readelf.
 
+. tests/tool.sh
 make=${MAKE:-make} out=${O:-build}
 goes_on=1
-. tests/tool.sh
 
-command -v readelf >/dev/null || {
-    echo 'there is no readelf'
-    exit 77
-}
+command -v readelf >/dev/null || skip 'there is no readelf'
 
 # ---- What is built -------------------------------------------------------------------------------
 

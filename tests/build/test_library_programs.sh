@@ -4,11 +4,8 @@
 #
 # Runs from the top of a built tree. CC, PKG_CONFIG and O may be given. Exits 77 without a device.
 set -e
-cc=${CC:-cc} pkg_config=${PKG_CONFIG:-pkg-config} out=${O:-build} top=$PWD
-case $out in /*) ;; *) out=$PWD/$out ;; esac
-glcnn=$out/glcnn
-"$glcnn" info >/dev/null 2>&1 || exit 77
 . tests/tool.sh
+"$glcnn" info >/dev/null 2>&1 || exit 77
 
 # ---- What they are -------------------------------------------------------------------------------
 

@@ -5,15 +5,10 @@
 #
 # Runs from the top of a built tree. CC, PKG_CONFIG and O may be given. Exits 77 without a device.
 
-cc=${CC:-cc} pkg_config=${PKG_CONFIG:-pkg-config} out=${O:-build} top=$PWD
-case $out in /*) ;; *) out=$PWD/$out ;; esac
 . tests/tool.sh
 cd "$work" || exit 1
 
-"$out/glcnn" info >/dev/null 2>&1 || {
-    echo 'there is no device'
-    exit 77
-}
+"$out/glcnn" info >/dev/null 2>&1 || skip 'there is no device'
 
 # ---- The tool, with less to do -------------------------------------------------------------------
 

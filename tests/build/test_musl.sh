@@ -5,12 +5,8 @@
 #
 # Runs from the top of a built tree. O may be given. Exits 77 where musl-gcc is not here.
 
-out=${O:-build}
-command -v musl-gcc >/dev/null || {
-    echo 'musl-gcc is not here'
-    exit 77
-}
 . tests/tool.sh
+command -v musl-gcc >/dev/null || skip 'musl-gcc is not here'
 trap 'exit 130' INT TERM
 
 # Headers that are of no C library: the kernel's, EGL's and those of OpenGL ES.

@@ -5,8 +5,8 @@
 # Runs from the top of a built tree. CC, MAKE, PKG_CONFIG and O may be given. Exits 77 where Mesa's
 # llvmpipe is not there.
 
-cc=${CC:-cc} make=${MAKE:-make} pkg_config=${PKG_CONFIG:-pkg-config} out=${O:-build}
 . tests/tool.sh
+make=${MAKE:-make} out=${O:-build}
 trap 'exit 130' INT TERM
 unset MAKEFLAGS MFLAGS MAKELEVEL O GLCNN_DEVICE DISPLAY WAYLAND_DISPLAY
 export EGL_PLATFORM=surfaceless # Mesa's default display
@@ -31,10 +31,7 @@ $cc -pie -o "$work/glcnn" "$out/src/tool/main.o" "$out"/examples/support/*.o "$o
 readelf -d "$work/glcnn" >"$work/needed" || exit 1
 grep -e libgbm -e libdrm "$work/needed" && fail 'the tool needs GBM'
 
-"$work/glcnn" info --json 2>/dev/null | grep -q '"usable":.*true' || {
-    echo 'no device is here'
-    exit 77
-}
+"$work/glcnn" info --json 2>/dev/null | grep -q '"usable":.*true' || skip 'no device is here'
 for device in default software; do
     GLCNN_DEVICE=$device "$work/glcnn" check --quick -k add >"$work/check" 2>&1 &&
         grep -q '^1 kernels, 0 failed' "$work/check" || fail "$device: $(cat "$work/check")"

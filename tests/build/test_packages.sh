@@ -4,9 +4,9 @@
 #
 # Runs from the top of the tree. MAKE and O may be given.
 
+. tests/tool.sh
 make=${MAKE:-make} out=${O:-build} packaging=platform/packaging
 goes_on=1
-. tests/tool.sh
 
 number() {
     sed -n "s/^#define GLCNN_VERSION_$1 *//p" include/glcnn/status.h

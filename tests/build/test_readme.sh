@@ -7,8 +7,8 @@
 # Runs from the top of the tree, after a build in $O. CC and MAKE may be given.
 
 set -e
-cc=${CC:-cc} make=${MAKE:-make} out=${O:-build}
 . tests/tool.sh
+make=${MAKE:-make} out=${O:-build}
 
 # ---- Pages ---------------------------------------------------------------------------------------
 

@@ -4,8 +4,8 @@
 #
 # Runs from the top of the tree. CC, MAKE and O may be given. Exits 77 where there are no sanitizers.
 
-cc=${CC:-cc} make=${MAKE:-make} out=${O:-build}
 . tests/tool.sh
+make=${MAKE:-make} out=${O:-build}
 trap 'exit 130' INT TERM
 
 printf 'int main(void) { return 0; }\n' >"$work/empty.c"

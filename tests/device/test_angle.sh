@@ -6,18 +6,11 @@
 # Runs from the top of a built tree. O may be given; ANGLE is kept in $O/angle. Exits 77 without
 # GLCNN_TEST_FULL, and where npm cannot fetch ANGLE or there is no llvmpipe or no Fashion-MNIST.
 
-out=${O:-build}
-case $out in /*) ;; *) out=$PWD/$out ;; esac
-glcnn=$out/glcnn angle=$out/angle package=@sparticuz/chromium@123.0.1
 . tests/tool.sh
+angle=$out/angle package=@sparticuz/chromium@123.0.1
 trap 'exit 130' INT TERM
 unset GLCNN_LIMITS GALLIUM_DRIVER DISPLAY WAYLAND_DISPLAY
 export GLCNN_CACHE_DIR=off
-
-skip() {
-    echo "$*"
-    exit 77
-}
 
 # 64 MB to fetch, for 4 MB of it.
 fetch() {

@@ -5,8 +5,6 @@
 #
 # Runs from the top of a built tree. CC and O may be given. Exits 77 where Mesa's llvmpipe is not there.
 
-cc=${CC:-cc} out=${O:-build}
-tool=$out/glcnn
 . tests/tool.sh
 trap 'exit 130' INT TERM
 unset GLCNN_DEVICE DISPLAY WAYLAND_DISPLAY
@@ -23,10 +21,7 @@ nameless="$devices EGL_EXT_platform_base EGL_KHR_platform_gbm EGL_MESA_platform_
 made='EGL_KHR_surfaceless_context EGL_KHR_no_config_context EGL_KHR_create_context
     EGL_EXT_create_context_robustness'
 
-"$tool" info --json 2>/dev/null | grep -q '"usable":.*true' || {
-    echo 'no device is here'
-    exit 77
-}
+"$glcnn" info --json 2>/dev/null | grep -q '"usable":.*true' || skip 'no device is here'
 $cc -D_GNU_SOURCE -shared -fPIC -O1 -o "$work/blob.so" tests/preload/blob.c -ldl || exit 1
 
 # blob EXTENSIONS COMMAND...: the command's standard output, on an EGL that lacks them.
@@ -39,11 +34,11 @@ blob() {
 # works NAME EXTENSIONS DEVICE PROVIDER LINE: without these extensions `glcnn info` chooses a device of
 # that provider and has this line of it, and kernels are right. Without a DEVICE none is asked for.
 works() {
-    blob "$2" env GLCNN_DEVICE="$3" "$tool" info >"$work/info" ||
+    blob "$2" env GLCNN_DEVICE="$3" "$glcnn" info >"$work/info" ||
         fail "without $1: $(cat "$work/info" "$work/errors")"
     grep -q "^  provider  *$4\$" "$work/info" && grep -q "^  $5" "$work/info" ||
         fail "without $1, not $4 with \"$5\": $(cat "$work/info")"
-    blob "$2" env GLCNN_DEVICE="$3" "$tool" check --quick $kernels >"$work/check" ||
+    blob "$2" env GLCNN_DEVICE="$3" "$glcnn" check --quick $kernels >"$work/check" ||
         fail "without $1: $(cat "$work/check" "$work/errors")"
     grep -q "^$result" "$work/check" || fail "without $1: $(cat "$work/check")"
     echo "row hidden: $1; asked for: ${3:-none}; $(sed -n 's/^  why  *//p' "$work/info");" \
@@ -63,7 +58,7 @@ works 'platforms by name' "$nameless" '' default 'why  *software, since .*: EGL 
 works 'all of these' "$nameless $made" '' default 'why  *software, since .*: EGL 1.4 of .*, with a pbuffer of 1x1'
 
 # Where there is no display either, each candidate has its reason.
-blob "$nameless" env EGL_PLATFORM=x11 "$tool" check -k add >"$work/check" &&
+blob "$nameless" env EGL_PLATFORM=x11 "$glcnn" check -k add >"$work/check" &&
     fail "without any display: $(cat "$work/check")"
 grep -q 'default display: eglInitialize: EGL_.*; EGL lists no device' "$work/check" "$work/errors" ||
     fail "without any display: $(cat "$work/check" "$work/errors")"

@@ -5,18 +5,13 @@
 #
 # Runs from the top of a built tree. CC and O may be given. Exits 77 where Mesa's llvmpipe is not there.
 
-cc=${CC:-cc} out=${O:-build}
-tool=$out/glcnn
 . tests/tool.sh
 trap 'exit 130' INT TERM
 unset DISPLAY WAYLAND_DISPLAY GLCNN_LIMITS
 export EGL_PLATFORM=surfaceless GLCNN_DEVICE=default GLCNN_CACHE_DIR=off
 . tests/idx.sh
 
-"$tool" info 2>/dev/null | grep -q llvmpipe || {
-    echo 'there is no llvmpipe'
-    exit 77
-}
+"$glcnn" info 2>/dev/null | grep -q llvmpipe || skip 'there is no llvmpipe'
 $cc -D_GNU_SOURCE -shared -fPIC -O1 -o "$work/quirk.so" tests/preload/quirk.c -ldl || exit 1
 
 # as VENDOR RENDERER MISTAKE COMMAND...: the command on a driver of that name that makes the mistake.
@@ -42,19 +37,19 @@ handles() {
 
 # has VENDOR RENDERER TRAIT WORD: what `glcnn info` says of it.
 has() {
-    as "$1" "$2" QUIRK_NONE=1 "$tool" info || fail "$2: $(cat "$work/said")"
+    as "$1" "$2" QUIRK_NONE=1 "$glcnn" info || fail "$2: $(cat "$work/said")"
     grep -q "^  $3  *$4" "$work/said" || fail "$2 has not \"$3 $4\": $(cat "$work/said")"
 }
 
 # Bytes that are read late: of tensors, uniforms, and uniforms that move with each step.
 late='reads bytes after the call that gave them'
 handles 'Vivante Corporation' 'Vivante GC7000UL' QUIRK_READS_LATE=1 "$late" \
-    "$tool" check -v --quick -k fully_connected
+    "$glcnn" check -v --quick -k fully_connected
 files train '\1\0' 256
 files val '\0\100' 64
 # learn VENDOR RENDERER MISTAKE FILE
 learn() {
-    as "$1" "$2" "$3" "$tool" train --data "$work" --net small --epochs 2 --optimizer adam \
+    as "$1" "$2" "$3" "$glcnn" train --data "$work" --net small --epochs 2 --optimizer adam \
         --out "$work/$4" --force || fail "$3: $(cat "$work/said")"
 }
 learn 'Vivante Corporation' 'Vivante GC7000UL' QUIRK_READS_LATE=1 late
@@ -63,12 +58,12 @@ cmp "$work/late" "$work/early" || fail 'a driver that reads late learns somethin
 
 # Binaries of programs: the second start has them.
 export GLCNN_CACHE_DIR="$work/programs"
-as Nobody Nothing QUIRK_NONE=1 "$tool" check --quick -k add || fail "$(cat "$work/said")"
+as Nobody Nothing QUIRK_NONE=1 "$glcnn" check --quick -k add || fail "$(cat "$work/said")"
 ls "$work/programs" | grep -q program || fail 'no binaries are kept'
-as 'Imagination Technologies' 'PowerVR Rogue GE8320' QUIRK_NONE=1 "$tool" check --quick -k add ||
+as 'Imagination Technologies' 'PowerVR Rogue GE8320' QUIRK_NONE=1 "$glcnn" check --quick -k add ||
     fail "$(cat "$work/said")"
 handles 'Imagination Technologies' 'PowerVR Rogue GE8320' QUIRK_BINARIES=1 \
-    'says of a binary that it is linked, and crashes where it is not' "$tool" check -v --quick -k add
+    'says of a binary that it is linked, and crashes where it is not' "$glcnn" check -v --quick -k add
 export GLCNN_CACHE_DIR=off
 has 'Vivante Corporation' 'Vivante GC7000UL' wrong_binaries yes
 has Mesa 'Vivante GC7000 rev 6214' reads_late no
@@ -77,7 +72,7 @@ has Qualcomm 'Adreno (TM) 640' wrong_binaries no
 
 # Timers.
 handles ARM Mali-G72 QUIRK_TIMERS=1 'has timers that corrupt memory or crash' \
-    "$tool" bench -v --quick -k neuron --shape relu
+    "$glcnn" bench -v --quick -k neuron --shape relu
 has Qualcomm 'Adreno (TM) 640' wrong_timers yes
 has Mesa 'Mali-G52 (Panfrost)' wrong_timers no
 has 'Google Inc. (ARM)' 'ANGLE (ARM, Vulkan 1.1.177 (Mali-G78 (0x92020010)), Mali-38.1)' wrong_timers no
@@ -93,7 +88,7 @@ computes() {
     rm -f "$work/changed"
     (
         [ -z "$1" ] || export QUIRK_VENDOR=Nobody QUIRK_RENDERER="$1"
-        SHADER_FROM=$2 SHADER_TO=$3 LD_PRELOAD="$work/quirk.so:$work/shader.so" exec "$tool" info
+        SHADER_FROM=$2 SHADER_TO=$3 LD_PRELOAD="$work/quirk.so:$work/shader.so" exec "$glcnn" info
     ) >"$work/said" 2>&1
     found=$?
     [ -e "$work/changed" ] || fail "no shader has $2"
@@ -115,28 +110,28 @@ log2(x)|uintBitsToFloat(0x7fc00000u)|log2 of 0.25 as nan instead of -2
 END
 
 # A limit that the driver does not know: GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT.
-as Nobody Nothing QUIRK_UNTOLD=37087 "$tool" check -v --quick -k add || fail "$(cat "$work/said")"
+as Nobody Nothing QUIRK_UNTOLD=37087 "$glcnn" check -v --quick -k add || fail "$(cat "$work/said")"
 grep -q 'the driver of Nothing does not tell 1 of its limits' "$work/said" || fail "$(cat "$work/said")"
-as Nobody Nothing QUIRK_UNTOLD=37087 "$tool" info
+as Nobody Nothing QUIRK_UNTOLD=37087 "$glcnn" info
 grep -q '^  buffer_offset_alignment  *256' "$work/said" || fail "$(cat "$work/said")"
 
 # Four images and storage blocks together, the least that OpenGL ES 3.1 allows.
-as Nobody Nothing QUIRK_OUTPUTS=4 "$tool" check --quick -k batch_normalization \
+as Nobody Nothing QUIRK_OUTPUTS=4 "$glcnn" check --quick -k batch_normalization \
     -k batch_normalization_gradient || fail "$(cat "$work/said")"
 learn ARM Mali-G72 QUIRK_OUTPUTS=4 few # with the passes that others merge
-as Nobody Nothing QUIRK_OUTPUTS=4 "$tool" info
+as Nobody Nothing QUIRK_OUTPUTS=4 "$glcnn" info
 grep -q '^  output_resources  *4$' "$work/said" || fail "$(cat "$work/said")"
 
 # Versions, of which the first two numbers count.
 for version in 'OpenGL ES 3.2 v1.r26p0-01eac0.c4a6d1' 'OpenGL ES 3.1 V@0490.0 (GIT@85da404, I46ff5fc46f)' \
     'OpenGL ES 3.1 V6.4.3.p2.336687' 'OpenGL ES 3.2 build 1.13@5776728'; do
-    as Nobody Nothing QUIRK_VERSION="$version" "$tool" info || fail "$version: $(cat "$work/said")"
+    as Nobody Nothing QUIRK_VERSION="$version" "$glcnn" info || fail "$version: $(cat "$work/said")"
     grep -qF "$version" "$work/said" || fail "$version: $(cat "$work/said")"
 done
 
 # A shader's first bytes.
 mkdir "$work/shaders"
-as Nobody Nothing GLCNN_SHADERS="$work/shaders" "$tool" check --quick -k add || fail "$(cat "$work/said")"
+as Nobody Nothing GLCNN_SHADERS="$work/shaders" "$glcnn" check --quick -k add || fail "$(cat "$work/said")"
 for shader in "$work"/shaders/*.comp; do
     [ "$(head -n 1 "$shader")" = '#version 310 es' ] || fail "$shader begins with $(head -n 1 "$shader")"
 done

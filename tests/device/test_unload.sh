@@ -5,12 +5,8 @@
 #
 # Runs from the top of a built tree. CC and O may be given. Exits 77 without a software device.
 
-cc=${CC:-cc} out=${O:-build}
 . tests/tool.sh
-GLCNN_DEVICE=software "$out/glcnn" info >/dev/null 2>&1 || {
-    echo 'there is no software device'
-    exit 77
-}
+GLCNN_DEVICE=software "$out/glcnn" info >/dev/null 2>&1 || skip 'there is no software device'
 
 cat >"$work/unload.c" <<'END'
 /* usage: unload LIBRARY closed|foreign|open */

@@ -4,7 +4,6 @@
 #
 # Runs from the top of a built tree. CC and O may be given. Exits 77 without a device.
 
-cc=${CC:-cc} out=${O:-build}
 . tests/tool.sh
 failed=0
 export GLCNN_CACHE_DIR=off # what is changed here is to be nobody's binary

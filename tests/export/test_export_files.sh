@@ -6,11 +6,9 @@
 # Runs from the top of a built tree. O and PYTHON may be given, PYTHON a python3 with onnx, as Debian's python3-onnx.
 # Exits 77 without it, or without a device.
 
-out=${O:-build}
-case $out in /*) ;; *) out=$PWD/$out ;; esac
-glcnn=$out/glcnn models=$PWD/tests/models
-export PYTHONDONTWRITEBYTECODE=1
 . tests/tool.sh
+models=$PWD/tests/models
+export PYTHONDONTWRITEBYTECODE=1
 
 must() {
     "$@" >"$work/log" 2>&1 </dev/null || fail "$* fails"
@@ -22,10 +20,7 @@ refused() {
     ! "$glcnn" "$@" >"$work/log" 2>&1 </dev/null || fail "$* is not refused"
     grep -qF -e "$words" "$work/log" || fail "$* is refused without \"$words\""
 }
-"$glcnn" info >/dev/null 2>&1 || {
-    echo 'there is no device'
-    exit 77
-}
+needs_device
 has_onnx() {
     for python in ${PYTHON:-python3 /usr/bin/python3}; do
         $python -c 'import onnx, numpy' >/dev/null 2>&1 && return

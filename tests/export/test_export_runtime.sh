@@ -5,16 +5,10 @@
 # Runs from the top of a built tree. O and PYTHON may be given, PYTHON a python3 with numpy, and NODE_PATH where
 # onnxruntime-node of npm is; with GLCNN_TEST_CHECK npm fetches it. Exits 77 without these, or without a device.
 
-out=${O:-build}
-case $out in /*) ;; *) out=$PWD/$out ;; esac
+. tests/tool.sh
 models=$PWD/tests/models
 export PYTHONDONTWRITEBYTECODE=1
-. tests/tool.sh
 
-skip() {
-    echo "$*"
-    exit 77
-}
 must() {
     "$@" >"$work/log" 2>&1 </dev/null || fail "$* fails"
 }
@@ -27,7 +21,7 @@ has_numpy() {
 has_runtime() {
     node -e 'require("onnxruntime-node")' >/dev/null 2>&1
 }
-"$out/glcnn" info >/dev/null 2>&1 || skip 'there is no device'
+needs_device
 has_numpy || skip 'there is no python3 with numpy (PYTHON names one)'
 command -v node >/dev/null || skip 'there is no node'
 [ -n "$NODE_PATH" ] || export NODE_PATH="$out/node/node_modules"

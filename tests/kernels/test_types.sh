@@ -7,8 +7,8 @@
 # Runs from the top of the tree, after a build in $O. MAKE may be given.
 
 set -e
-make=${MAKE:-make} out=${O:-build}
 . tests/tool.sh
+make=${MAKE:-make} out=${O:-build}
 
 # The times are kept, so that only what the new types change is remade.
 mkdir "$work/tree"

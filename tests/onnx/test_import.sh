@@ -6,10 +6,8 @@
 #
 # Runs from the top of a built tree. O may be given. Exits 77 without a device.
 
-out=${O:-build}
-case $out in /*) ;; *) out=$PWD/$out ;; esac
-glcnn=$out/glcnn golden=$PWD/tests/golden/classifier
 . tests/tool.sh
+golden=$PWD/tests/golden/classifier
 cd "$work" || exit 1
 
 # same_file FILE EXPORTED: the file that was read comes back, with what says what it is for behind it.
@@ -43,10 +41,7 @@ near() {
     } END { exit wrong > 0 || NR == 0 }' >>log || fail "$1 and $2 differ"
 }
 
-"$glcnn" info >/dev/null 2>&1 || {
-    echo 'there is no device'
-    exit 77
-}
+needs_device
 mkdir parts three
 cp "$golden/train.csv" parts/train.csv
 head -n 10 "$golden/train.csv" >parts/val.csv

@@ -6,15 +6,12 @@
 # Runs from the top of the tree, after a build in $O. CC, PKG_CONFIG and PYTHON may be given.
 
 set -e
-cc=${CC:-cc} out=${O:-build} pkg_config=${PKG_CONFIG:-pkg-config} python=${PYTHON:-python3}
-glcnn=$out/glcnn golden=tests/golden/tfjs
 . tests/tool.sh
+python=${PYTHON:-python3}
+glcnn=$out/glcnn golden=tests/golden/tfjs
 export PYTHONDONTWRITEBYTECODE=1
 
-command -v "$python" >/dev/null || {
-    echo 'there is no python3'
-    exit 77
-}
+command -v "$python" >/dev/null || skip 'there is no python3'
 
 # refused WORDS ARGUMENT...
 refused() {

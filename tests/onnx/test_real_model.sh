@@ -6,14 +6,9 @@
 #
 # Runs from the top of a built tree. O and PYTHON may be given. Exits 77 without model, PyTorch or device.
 
-out=${O:-build}
-case $out in /*) ;; *) out=$PWD/$out ;; esac
-glcnn=$out/glcnn steps=$PWD/tests/golden/model_steps.py
+. tests/tool.sh
+steps=$PWD/tests/golden/model_steps.py
 
-skip() {
-    echo "$*"
-    exit 77
-}
 [ -n "$GLCNN_OCR_MODEL" ] || skip 'GLCNN_OCR_MODEL names no model'
 [ -r "$GLCNN_OCR_MODEL" ] || {
     echo "test_real_model: GLCNN_OCR_MODEL: $GLCNN_OCR_MODEL cannot be read"
@@ -23,10 +18,9 @@ for python in ${PYTHON:-python3 /usr/bin/python3} none; do
     [ $python != none ] || skip 'no python3 with onnx and torch (Debian: python3-onnx, python3-torch)'
     $python -c 'import numpy, onnx, torch' 2>/dev/null && break
 done
-"$glcnn" info >/dev/null 2>&1 || skip 'there is no device'
+needs_device
 
 model=$(realpath "$GLCNN_OCR_MODEL") || exit 1
-. tests/tool.sh
 cd "$work" || exit 1
 
 must() {

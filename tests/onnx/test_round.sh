@@ -7,11 +7,9 @@
 # Runs from the top of a built tree. O and PYTHON may be given, PYTHON a python3 with onnx 1.13 or
 # later (Debian 13's python3-onnx). Exits 77 without it, or without a device.
 
-out=${O:-build}
-case $out in /*) ;; *) out=$PWD/$out ;; esac
-glcnn=$out/glcnn golden=$PWD/tests/golden model=$GLCNN_OCR_MODEL
-export PYTHONDONTWRITEBYTECODE=1
 . tests/tool.sh
+golden=$PWD/tests/golden model=$GLCNN_OCR_MODEL
+export PYTHONDONTWRITEBYTECODE=1
 
 must() {
     "$@" >log 2>&1 </dev/null || fail "$* fails"
@@ -23,14 +21,8 @@ has() {
     done
     return 1
 }
-"$glcnn" info >/dev/null 2>&1 || {
-    echo 'there is no device'
-    exit 77
-}
-has onnx || {
-    echo 'no python3 with onnx.reference (onnx 1.13 and later; PYTHON names one)'
-    exit 77
-}
+needs_device
+has onnx || skip 'no python3 with onnx.reference (onnx 1.13 and later; PYTHON names one)'
 cd "$work" || exit 1
 
 # round MODEL WIDTH HEIGHT CLASSES OPTION...: the model learns twelve epochs by those options.

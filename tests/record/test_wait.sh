@@ -4,9 +4,8 @@
 #
 # Runs from the top of a built tree. CC and O may be given. Exits 77 without a device.
 
-cc=${CC:-cc} out=${O:-build}
-goes_on=1
 . tests/tool.sh
+goes_on=1
 export GLCNN_CACHE_DIR=off # what is compiled once would not be compiled again
 
 "$out/glcnn" info >"$work/out" 2>"$work/err"

@@ -5,21 +5,12 @@
 #
 # Runs from the top of a built tree. O may be given. Exits 77 without a device.
 
-out=${O:-build}
-case $out in /*) ;; *) out=$PWD/$out ;; esac
-glcnn=$out/glcnn top=$PWD
-goes_on=1
 . tests/tool.sh
+goes_on=1
 cd "$work" || exit 1
 
-command -v python3 >/dev/null || {
-    echo 'there is no python3, which reads the files'
-    exit 77
-}
-"$glcnn" info >/dev/null 2>&1 || {
-    echo 'there is no device'
-    exit 77
-}
+command -v python3 >/dev/null || skip 'there is no python3, which reads the files'
+needs_device
 python3 "$top/tests/report/data.py" data || exit 1
 
 # must STATUS ARGUMENT...

@@ -6,9 +6,6 @@
 #
 # Runs from the top of a built tree. CC, PKG_CONFIG and O may be given. Exits 77 without a device.
 
-cc=${CC:-cc} pkg_config=${PKG_CONFIG:-pkg-config} out=${O:-build} top=$PWD
-case $out in /*) ;; *) out=$PWD/$out ;; esac
-glcnn=$out/glcnn
 . tests/tool.sh
 cd "$work" || exit 1
 export GLCNN_LIMITS=min
@@ -37,10 +34,7 @@ measure() {
     "$glcnn" evaluate --json "$2" "$3" 2>log | sed -n 's/^\t"'"$1"'":[^0-9-]*\([0-9.e-]*\).*/\1/p'
 }
 
-"$glcnn" info >/dev/null 2>&1 || {
-    echo 'there is no device'
-    exit 77
-}
+needs_device
 
 cat >draw.c <<'END_OF_C'
 /* draw boxes FOLDER COUNT SEED: images, labels of their boxes, and masks of what a disc of the box's size

@@ -4,8 +4,8 @@
 #
 # Runs from the top of a built tree. MAKE, CC and O may be given.
 set -e
-make=${MAKE:-make} cc=${CC:-cc} pkg_config=${PKG_CONFIG:-pkg-config} out=${O:-build}
 . tests/tool.sh
+make=${MAKE:-make} out=${O:-build}
 
 # The toy is classification by another name, with a measure of its own.
 mkdir -p "$work/src/task" "$work/out"

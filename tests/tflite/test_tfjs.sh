@@ -6,31 +6,19 @@
 # Runs from the top of a built tree. O may be given. GLCNN_NODE_MODULES is a folder in which npm installed
 # @tensorflow/tfjs-tflite, tfjs-core and tfjs-backend-cpu. Exits 77 without that, a browser, NumPy or a device.
 
-out=${O:-build}
-case $out in /*) ;; *) out=$PWD/$out ;; esac
-glcnn=$out/glcnn top=$PWD
-goes_on=1
 . tests/tool.sh
+goes_on=1
 
-[ -d "$GLCNN_NODE_MODULES/@tensorflow/tfjs-tflite" ] || {
-    echo 'GLCNN_NODE_MODULES names no folder with @tensorflow/tfjs-tflite of npm'
-    exit 77
-}
+[ -d "$GLCNN_NODE_MODULES/@tensorflow/tfjs-tflite" ] || skip 'GLCNN_NODE_MODULES names no folder with @tensorflow/tfjs-tflite of npm'
 for browser in chromium-headless-shell chrome-headless-shell chromium chromium-browser google-chrome none; do
     command -v $browser >/dev/null && break
 done
-[ $browser != none ] || {
-    echo 'there is no Chromium; Debian has it in chromium-headless-shell'
-    exit 77
-}
+[ $browser != none ] || skip 'there is no Chromium; Debian has it in chromium-headless-shell'
 for python in ${PYTHON:-python3 /usr/bin/python3} none; do
-    [ $python != none ] || { echo 'no python3 with numpy and onnx (Debian: python3-numpy, python3-onnx)'; exit 77; }
+    [ $python != none ] || skip 'no python3 with numpy and onnx (Debian: python3-numpy, python3-onnx)'
     $python -c 'import numpy, onnx' 2>/dev/null && break
 done
-"$glcnn" info >/dev/null 2>&1 || {
-    echo 'there is no device'
-    exit 77
-}
+needs_device
 
 cp -R src/python/glcnn "$work" && $python src/python/generate.py include "$work/glcnn" || exit 1
 export GLCNN_LIBRARY="$out" PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$work"

@@ -5,16 +5,10 @@
 #
 # Runs from the top of a built tree. CC, PKG_CONFIG and O may be given. Exits 77 without a device.
 
-cc=${CC:-cc} pkg_config=${PKG_CONFIG:-pkg-config} out=${O:-build}
-case $out in /*) ;; *) out=$PWD/$out ;; esac
-top=$PWD glcnn=$out/glcnn
 . tests/tool.sh
 cd "$work" || exit 1
 
-"$glcnn" info >/dev/null 2>&1 || {
-    echo 'there is no device'
-    exit 77
-}
+needs_device
 
 # draw FOLDER TEXTURE SIDE: 24 normal pictures to learn from, and to test 10 of each kind.
 # draw spot FILE SIDE: stripes with a dark blob at three quarters of the width and a quarter of the height.

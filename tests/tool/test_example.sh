@@ -5,7 +5,6 @@
 # Runs from the top of the tree, after a build in $O. CC may be given.
 
 set -e
-cc=${CC:-cc} out=${O:-build}
 . tests/tool.sh
 example=$out/examples/fashion_mnist
 

@@ -4,9 +4,6 @@
 #
 # Runs from the top of a built tree. CC, PKG_CONFIG and O may be given. Exits 77 without a device.
 
-cc=${CC:-cc} pkg_config=${PKG_CONFIG:-pkg-config} out=${O:-build}
-case $out in /*) ;; *) out=$PWD/$out ;; esac
-glcnn=$out/glcnn
 . tests/tool.sh
 cd "$work" || exit 1
 
@@ -24,10 +21,7 @@ number() {
     sed -n "s/^\t\"$1\":[^0-9-]*\([-0-9.e]*\).*/\1/p" evaluation
 }
 
-"$glcnn" info >/dev/null 2>&1 || {
-    echo 'there is no device'
-    exit 77
-}
+needs_device
 
 # A red disc and a blue square in wide pictures; of every eighth the square is missing.
 cat >draw.c <<'END_OF_C'

@@ -4,9 +4,8 @@
 #
 # Runs from the top of a built tree. O may be given.
 
-out=${O:-build}
-goes_on=1
 . tests/tool.sh
+goes_on=1
 
 # Without indents, fonts and breaks of lines.
 read_page() { # FILE
@@ -80,9 +79,9 @@ offers() {
 }
 
 # The tool is asked what words its options take, and does nothing else.
-top=$PWD tool=$(cd "$out" && pwd)/glcnn
+
 mkdir "$work/empty"
-(cd "$work/empty" && sh "$top/src/tool/completion.sh" "$tool") | cmp - "$out/man/glcnn.bash" ||
+(cd "$work/empty" && sh "$top/src/tool/completion.sh" "$glcnn") | cmp - "$out/man/glcnn.bash" ||
     fail 'the completion is another one in another folder'
 [ -z "$(ls -A "$work/empty")" ] || fail "it left $(ls "$work/empty")"
 

@@ -4,20 +4,11 @@
 #
 # Runs from the top of a built tree. O may be given. Exits 77 without python3 or a device.
 
-out=${O:-build}
-case $out in /*) ;; *) out=$PWD/$out ;; esac
-tool=$out/glcnn
 . tests/tool.sh
 cd "$work" || exit 1
 
-command -v python3 >/dev/null || {
-    echo 'there is no python3, which writes the data'
-    exit 77
-}
-"$tool" info >/dev/null 2>&1 || {
-    echo 'there is no device'
-    exit 77
-}
+command -v python3 >/dev/null || skip 'there is no python3, which writes the data'
+needs_device
 
 cat >make.py <<'END_OF_PYTHON'
 import random, struct
@@ -46,18 +37,18 @@ npy("mirrored.npy", [[v for y in range(SIDE) for v in p[y * SIDE:(y + 1) * SIDE]
 END_OF_PYTHON
 python3 make.py
 # One that is seldom sure, and wrong often enough.
-"$tool" train --data data.csv --channels 1 --size 8 --net small --epochs 2 --batch 10 --seed 5 \
+"$glcnn" train --data data.csv --channels 1 --size 8 --net small --epochs 2 --batch 10 --seed 5 \
     --optimizer sgd --lr 0.02 --weight-decay 0 --augment none \
     --out model.safetensors >log 2>&1 || fail "training fails: $(tail -n 2 log)"
 
 for files in plain mirrored; do
-    "$tool" predict --json model.safetensors $files.npy >$files.json 2>err || fail "$(cat err)"
+    "$glcnn" predict --json model.safetensors $files.npy >$files.json 2>err || fail "$(cat err)"
 done
-"$tool" predict --flip --json model.safetensors plain.npy >flipped.json 2>err || fail "$(cat err)"
-"$tool" predict --flip --json model.safetensors mirrored.npy >again.json 2>err || fail "$(cat err)"
-"$tool" evaluate --json model.safetensors data.csv >evaluated.json 2>err || fail "$(cat err)"
-"$tool" evaluate --json --flip model.safetensors data.csv >evaluated_flipped.json 2>err || fail "$(cat err)"
-"$tool" evaluate model.safetensors data.csv >table 2>err || fail "$(cat err)"
+"$glcnn" predict --flip --json model.safetensors plain.npy >flipped.json 2>err || fail "$(cat err)"
+"$glcnn" predict --flip --json model.safetensors mirrored.npy >again.json 2>err || fail "$(cat err)"
+"$glcnn" evaluate --json model.safetensors data.csv >evaluated.json 2>err || fail "$(cat err)"
+"$glcnn" evaluate --json --flip model.safetensors data.csv >evaluated_flipped.json 2>err || fail "$(cat err)"
+"$glcnn" evaluate model.safetensors data.csv >table 2>err || fail "$(cat err)"
 python3 - <<'END_OF_PYTHON' || fail "see above; $(cat table)"
 import json, math
 

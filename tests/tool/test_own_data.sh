@@ -4,16 +4,10 @@
 #
 # Runs from the top of a built tree. CC, PKG_CONFIG and O may be given. Exits 77 without a device.
 
-cc=${CC:-cc} pkg_config=${PKG_CONFIG:-pkg-config} out=${O:-build}
-case $out in /*) ;; *) out=$PWD/$out ;; esac
-glcnn=$out/glcnn top=$PWD
 . tests/tool.sh
 cd "$work" || exit 1
 
-"$glcnn" info >/dev/null 2>&1 || {
-    echo 'there is no device'
-    exit 77
-}
+needs_device
 
 # Noise around a colour for each class, in pictures of 16x16 and one of 40x30.
 cat >draw.c <<'END_OF_C'

@@ -5,21 +5,12 @@
 #
 # Runs from the top of a built tree. O may be given. Exits 77 without a device.
 
-out=${O:-build}
-case $out in /*) ;; *) out=$PWD/$out ;; esac
-tool=$out/glcnn
-goes_on=1
 . tests/tool.sh
+goes_on=1
 cd "$work" || exit 1
 
-command -v python3 >/dev/null || {
-    echo 'there is no python3, which writes the data'
-    exit 77
-}
-"$tool" info >/dev/null 2>&1 || {
-    echo 'there is no device'
-    exit 77
-}
+command -v python3 >/dev/null || skip 'there is no python3, which writes the data'
+needs_device
 
 # Bright above, in the middle or below; of the large ones two have pixels that no sum of squares holds.
 cat >make.py <<'END_OF_PYTHON'
@@ -99,7 +90,7 @@ else:
     spoil("negative.safetensors", ["batch_normalization_0.variance"], -1e6)
 END_OF_PYTHON
 python3 make.py data
-"$tool" train --data fine.csv --channels 1 --size 8 --net small --epochs 12 --batch 12 --schedule constant --out model.safetensors \
+"$glcnn" train --data fine.csv --channels 1 --size 8 --net small --epochs 12 --batch 12 --schedule constant --out model.safetensors \
     >log 2>&1 || fail "training fails: $(tail -n 2 log)"
 python3 make.py models
 
@@ -107,7 +98,7 @@ python3 make.py models
 gives() {
     wanted=$1
     shift
-    "$tool" "$@" >out 2>err
+    "$glcnn" "$@" >out 2>err
     status=$?
     [ $status = "$wanted" ] || fail "glcnn $*: exit status $status, not $wanted: $(tail -n 2 err)"
 }
@@ -142,7 +133,7 @@ says err "folder/b.png: the network's scores are NaN or infinite"
 gives 1 train --model model.safetensors --data large.csv --epochs 1 --batch 12
 says err 'no step of this run had changed the weights yet: those that it began with are damaged'
 ! grep -q -e --lr err || fail "a learning rate is blamed that no step took: $(cat err)"
-if "$tool" train --model negative.safetensors --data fine.csv --epochs 1 --batch 12 >out 2>err; then
+if "$glcnn" train --model negative.safetensors --data fine.csv --epochs 1 --batch 12 >out 2>err; then
     fail 'a negative variance trains'
 fi
 grep -qE 'variance.*(below 0|negative)|negative.*variance' err || fail "a negative variance: $(cat err)"

@@ -4,9 +4,6 @@
 #
 # Runs from the top of a built tree. CC, PKG_CONFIG and O may be given. Exits 77 without a device.
 
-cc=${CC:-cc} pkg_config=${PKG_CONFIG:-pkg-config} out=${O:-build}
-case $out in /*) ;; *) out=$PWD/$out ;; esac
-glcnn=$out/glcnn
 . tests/tool.sh
 cd "$work" || exit 1
 
@@ -24,10 +21,7 @@ at_least() {
     awk -v found="$1" -v wanted="$2" 'BEGIN { exit !(found + 0 >= wanted) }'
 }
 
-"$glcnn" info >/dev/null 2>&1 || {
-    echo 'there is no device'
-    exit 77
-}
+needs_device
 
 cat >draw.c <<'END_OF_C'
 #include <math.h>

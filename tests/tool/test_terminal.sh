@@ -5,9 +5,6 @@
 #
 # Runs from the top of a built tree. O may be given. Exits 77 without a device.
 
-out=${O:-build}
-case $out in /*) ;; *) out=$PWD/$out ;; esac
-top=$PWD tool=$out/glcnn
 . tests/tool.sh
 cd "$work" || exit 1
 unset GLCNN_DEVICE GLCNN_LIMITS
@@ -18,14 +15,8 @@ fail() {
     failed=1
 }
 
-command -v python3 >/dev/null || {
-    echo 'there is no python3, which writes the hostile files'
-    exit 77
-}
-"$tool" info >/dev/null 2>&1 || {
-    echo 'there is no device'
-    exit 77
-}
+command -v python3 >/dev/null || skip 'there is no python3, which writes the hostile files'
+needs_device
 
 # ---- Nothing in the tool prints but by print.h ---------------------------------------------------
 
@@ -152,14 +143,14 @@ clean() {
 
 # tells ARGUMENT...: runs the tool, which says the name or a part of it, on either stream.
 tells() {
-    "$tool" "$@" >answer 2>&1
+    "$glcnn" "$@" >answer 2>&1
     clean "glcnn $1 $2" answer
     grep -q FORGED answer || fail "glcnn $1 $2 ($kind) does not tell of it: $(head -n 3 answer)"
 }
 
 ran=0
 mkdir said
-commands=$("$tool" help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+commands=$("$glcnn" help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
 for kind in text bytes; do
     rm -rf data picture* text* ./*.onnx ./*.json ./*.safetensors
     python3 make.py $kind || fail "the files of $kind are not written"
@@ -230,7 +221,7 @@ for kind in text; do
     for command in evaluate predict; do
         pictures=data
         [ $command = evaluate ] || pictures="picture$name.png"
-        "$tool" $command --json "m$name.safetensors" "$pictures" >answer 2>err
+        "$glcnn" $command --json "m$name.safetensors" "$pictures" >answer 2>err
         clean "$command --json" answer
         NAME=$name python3 - <<'END_OF_PYTHON' || fail "$command --json ($kind) is no JSON of the name"
 import json, os
@@ -248,7 +239,7 @@ rm -rf picture*
 kind=bytes
 set -- data/*/0*.png
 cp "$1" "$(printf 'picture\233\377.png')"
-"$tool" predict --json "m$name.safetensors" picture* >answer 2>err
+"$glcnn" predict --json "m$name.safetensors" picture* >answer 2>err
 python3 -c 'import json; assert json.load(open("answer"))[0]["image"] == "picture\\x9b\\xff.png"' ||
     fail "JSON of a name that is no UTF-8: $(cat answer)"
 
@@ -261,23 +252,23 @@ narrow() {
 }
 
 for command in $commands; do
-    "$tool" help $command >answer
+    "$glcnn" help $command >answer
     narrow "help $command" answer
 done
-"$tool" help >answer
+"$glcnn" help >answer
 narrow help answer
 echo '{"rows": [{"name": "convolution transpose 64-64 2x2 s2 28, forward", "shape": [1, 1, 1, 1],
     "milliseconds": 1234.5678, "spread": 0}]}' >row.json
-"$tool" bench --compare row.json row.json >answer
+"$glcnn" bench --compare row.json row.json >answer
 narrow 'bench --compare' answer
-"$tool" bench --quick --shape 'relu, forward' >answer 2>err
+"$glcnn" bench --quick --shape 'relu, forward' >answer 2>err
 narrow bench answer
-"$tool" check --quick --kernel soft_max >answer 2>err
+"$glcnn" check --quick --kernel soft_max >answer 2>err
 narrow check answer
 
 # On a terminal, messages and descriptions are broken between words.
 on_terminal() {
-    script -qec "TERM=dumb '$tool' $*" /dev/null </dev/null >answer 2>&1
+    script -qec "TERM=dumb '$glcnn' $*" /dev/null </dev/null >answer 2>&1
     narrow "glcnn $* on a terminal" answer
     [ "$(wc -l <answer)" -ge $lines ] || fail "glcnn $* on a terminal: $(cat answer)"
 }
@@ -285,7 +276,7 @@ on_terminal() {
 # Epochs are rows of a table, whose bar goes when they come; elsewhere each is a line. Colours are only where
 # they are wanted.
 table() {
-    script -qec "stty cols 80; $* '$tool' train --data data --net lenet --size 16 --batch 4 --epochs 4 --lr 0.01" \
+    script -qec "stty cols 80; $* '$glcnn' train --data data --net lenet --size 16 --batch 4 --epochs 4 --lr 0.01" \
         /dev/null </dev/null 2>&1 | sed 's/\r$//; s/.*\r//' >answer
     COLOURS=$1 python3 - <<'END_OF_PYTHON' || fail "the table of $*: $(cat answer)"
 import os, re
@@ -308,7 +299,7 @@ for row in rows:
 END_OF_PYTHON
 }
 
-"$tool" train --data data --net lenet --size 16 --batch 4 --epochs 2 >answer 2>err
+"$glcnn" train --data data --net lenet --size 16 --batch 4 --epochs 2 >answer 2>err
 [ "$(grep -c '^epoch [12] of 2: loss [0-9.]*, accuracy [0-9.]*; validation loss .* waiting for data$' answer)" = 2 ] ||
     fail "epochs in a file: $(cat answer)"
 if ! command -v script >/dev/null; then

@@ -3,11 +3,8 @@
 #
 # Runs from the top of a built tree. CC, PKG_CONFIG and O may be given. Exits 77 without a device.
 
-cc=${CC:-cc} pkg_config=${PKG_CONFIG:-pkg-config} out=${O:-build}
-case $out in /*) ;; *) out=$PWD/$out ;; esac
-top=$PWD tool=$out/glcnn
-goes_on=1
 . tests/tool.sh
+goes_on=1
 cd "$work" || exit 1
 unset GLCNN_DEVICE GLCNN_LIMITS
 
@@ -15,7 +12,7 @@ unset GLCNN_DEVICE GLCNN_LIMITS
 gives() {
     wanted=$1
     shift
-    "$tool" "$@" >out 2>err
+    "$glcnn" "$@" >out 2>err
     status=$?
     [ $status = "$wanted" ] || fail "glcnn $*: exit status $status, not $wanted: $(tail -n 2 err)"
 }
@@ -54,7 +51,7 @@ values() {
         END { exit bad || NR != 2 }' || fail "$name is$(cat found), not $*"
 }
 
-"$tool" info >out 2>err
+"$glcnn" info >out 2>err
 [ $? != 77 ] || {
     tail -n 1 err
     exit 77
@@ -79,7 +76,7 @@ gives 0 --help
 says out 'check'
 gives 0 --version
 says out "glcnn $(sed -n 's/^#define GLCNN_VERSION_MAJOR *//p' "$top/include/glcnn/status.h")."
-"$tool" help >out
+"$glcnn" help >out
 for command in $(sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' out); do
     gives 0 $command --help
     says out "usage: glcnn $command"
@@ -98,7 +95,7 @@ says err '--kernel needs a value, NAME'
 gives 2 info there
 says err 'unexpected argument "there"'
 if [ -c /dev/full ]; then
-    "$tool" kernels >/dev/full 2>err
+    "$glcnn" kernels >/dev/full 2>err
     [ $? = 1 ] || fail 'an answer that cannot be written is no failure'
     says err 'standard output cannot be written'
 fi
@@ -272,7 +269,7 @@ says err 'no GPU "Voodoo" is known; families are llvmpipe'
 # ---- run: golden values of pooling ---------------------------------------------------------------
 
 npy x.npy '(5,)' 1 2 3 4 5
-"$tool" run pooling_max -v -p kernel_width=3 -p kernel_height=3 -i source_image=x.npy >out 2>err
+"$glcnn" run pooling_max -v -p kernel_width=3 -p kernel_height=3 -i source_image=x.npy >out 2>err
 grep -q '^glcnn: debug: pooling_max: list .* takes ' err || fail "run -v tells no choice: $(cat err)"
 npy g.npy '(1, 1, 1, 3)' 1 10 100
 window='-p kernel_width=3 -p stride_in_pixels_x=2 -p destination_width=3 -p destination_height=1'
@@ -397,7 +394,7 @@ values destination_image 195075
 # /dev/stdout is written in place, also where it is a regular file: the file that a shell has open
 # stays the one that has the name, with what was in it.
 if [ -e /dev/stdout ]; then
-    { echo begun && "$tool" $average -o destination_image=/dev/stdout && echo ended; } >stdout.npy
+    { echo begun && "$glcnn" $average -o destination_image=/dev/stdout && echo ended; } >stdout.npy
     { echo begun && cat y.npy && echo ended; } >wanted.npy
     cmp -s stdout.npy wanted.npy || fail '/dev/stdout was replaced, or written from its start'
 fi
@@ -518,7 +515,7 @@ $cc -std=c11 -D_XOPEN_SOURCE=700 -Dglcnn_check=bad_check -iquote "$top/src" -I"$
     "$out/libglcnn_interchange.a" "$out/libglcnn.a" -pthread -lm \
     $($pkg_config --cflags --libs libcjson libcbor liblzma libprotobuf-c libzip libpng libjpeg libwebp libtiff-4 zlib expat yaml-0.1 egl gbm) -lstdc++ ||
     fail 'the bad tool does not build'
-tool=$work/bad
+glcnn=$work/bad
 gives 1 check --quick -k neuron
 says out 'FAILED'
 says out 'worst: kernel_width=7'

@@ -5,26 +5,14 @@
 #
 # Runs from the top of a built tree. CC and O may be given. Exits 77 without a device.
 
-cc=${CC:-cc} out=${O:-build}
-case $out in /*) ;; *) out=$PWD/$out ;; esac
-top=$PWD tool=$out/glcnn
-goes_on=1
 . tests/tool.sh
+goes_on=1
 cd "$work" || exit 1
 
 # A sanitizer has an allocator of its own.
-! nm "$tool" 2>/dev/null | grep -q __asan_init || {
-    echo 'the tool has the allocator of a sanitizer'
-    exit 77
-}
-$cc -shared -fPIC -O1 -o memory.so "$top/tests/preload/memory.c" 2>made || {
-    echo 'the preload does not build: the C library has no __libc_malloc'
-    exit 77
-}
-"$tool" info >/dev/null 2>&1 || {
-    echo 'there is no device'
-    exit 77
-}
+! nm "$glcnn" 2>/dev/null | grep -q __asan_init || skip 'the tool has the allocator of a sanitizer'
+$cc -shared -fPIC -O1 -o memory.so "$top/tests/preload/memory.c" 2>made || skip 'the preload does not build: the C library has no __libc_malloc'
+needs_device
 
 # Programs that are compiled once are found by the runs behind.
 export GLCNN_CACHE_DIR=$work/cache MESA_SHADER_CACHE_DIR=$work/cache
@@ -39,8 +27,8 @@ awk 'BEGIN {
     }
 }' >data.csv
 train='train --data data.csv --channels 1 --size 8 --net small --epochs 1 --batch 8'
-"$tool" $train --out model.safetensors >log 2>&1 || fail "training fails: $(tail -n 1 log)"
-"$tool" export model.safetensors -o model.onnx >log 2>&1 || fail "export fails: $(tail -n 1 log)"
+"$glcnn" $train --out model.safetensors >log 2>&1 || fail "training fails: $(tail -n 1 log)"
+"$glcnn" export model.safetensors -o model.onnx >log 2>&1 || fail "export fails: $(tail -n 1 log)"
 
 # ---- More than there is --------------------------------------------------------------------------
 
@@ -48,10 +36,10 @@ train='train --data data.csv --channels 1 --size 8 --net small --epochs 1 --batc
 # Threads and arenas take address space: with those of 16 processors Mesa 25 crashes before there is a step.
 step='train --net resnet8 --batch 4096 --log /dev/full --device software'
 if [ -e /usr/share/datasets/fashion-mnist ]; then
-    (ulimit -v 2000000 && LP_NUM_THREADS=1 MALLOC_ARENA_MAX=1 "$tool" $step >answer 2>err)
+    (ulimit -v 2000000 && LP_NUM_THREADS=1 MALLOC_ARENA_MAX=1 "$glcnn" $step >answer 2>err)
     grep -q '^glcnn train: a step takes 2[0-9.]* MiB, and 1953.1 MiB are free: --memory 977M splits it' err ||
         fail "a step that does not fit: $(cat err)"
-    "$tool" $step --memory 100M >answer 2>err
+    "$glcnn" $step --memory 100M >answer 2>err
     ! grep -q 'are free' err || fail "a step that fits: $(cat err)"
 fi
 
@@ -59,13 +47,13 @@ fi
 
 # lets_down ARGUMENT...
 lets_down() {
-    MEMORY_LOG=places LD_PRELOAD=$work/memory.so "$tool" "$@" >answer 2>err ||
+    MEMORY_LOG=places LD_PRELOAD=$work/memory.so "$glcnn" "$@" >answer 2>err ||
         fail "glcnn $*: $(tail -n 1 err)"
     [ -n "$GLCNN_TEST_FULL" ] || awk 'NR % 4 == 1' places >some
     [ -z "$GLCNN_TEST_FULL" ] || cp places some
     [ -s some ] || fail "glcnn $*: no place asks for memory"
     while read -r place; do
-        MEMORY_FAILS=$place LD_PRELOAD=$work/memory.so "$tool" "$@" >answer 2>err </dev/null
+        MEMORY_FAILS=$place LD_PRELOAD=$work/memory.so "$glcnn" "$@" >answer 2>err </dev/null
         status=$?
         ran=$((ran + 1))
         case $status in 0 | 1 | 77) ;; *) fail "glcnn $*: no memory at $place: status $status" ;; esac

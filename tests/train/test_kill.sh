@@ -5,9 +5,6 @@
 #
 # Runs from the top of a built tree. CC and O may be given. Exits 77 without a device.
 
-cc=${CC:-cc} out=${O:-build}
-case $out in /*) ;; *) out=$PWD/$out ;; esac
-tool=$out/glcnn
 . tests/tool.sh
 
 fail() {
@@ -17,10 +14,7 @@ fail() {
     exit 1
 }
 
-"$tool" info >/dev/null 2>&1 || {
-    echo 'there is no device'
-    exit 77
-}
+needs_device
 $cc -D_GNU_SOURCE -shared -fPIC -O1 -o "$work/stop.so" tests/preload/stop.c -ldl || exit 1
 cd "$work" || exit 1
 mkdir out
@@ -35,14 +29,14 @@ done
 # save COMMAND...: a run that goes on from a checkpoint at its end: all that it does is to save it
 # once, with another learning rate.
 save() {
-    "$@" "$tool" train --force --data . --resume old --lr 0.5 --out "$work/out/model" >/dev/null 2>err
+    "$@" "$glcnn" train --force --data . --resume old --lr 0.5 --out "$work/out/model" >/dev/null 2>err
 }
 
-"$tool" train --net small --optimizer adam --batch 16 --epochs 1 --data . --out old >/dev/null 2>err &&
+"$glcnn" train --net small --optimizer adam --batch 16 --epochs 1 --data . --out old >/dev/null 2>err &&
     cp old out/model && save env && mv out/model new || fail 'a run that nobody stops failed'
 ! cmp -s old new || fail 'what is saved is what was there'
 for file in old new; do
-    "$tool" predict $file val-images-idx3-ubyte.gz >/dev/null 2>err || fail "$file does not load"
+    "$glcnn" predict $file val-images-idx3-ubyte.gz >/dev/null 2>err || fail "$file does not load"
 done
 
 # stopped_at N HOW: the run that is stopped at call N of a save over the old file; $status is its
@@ -107,7 +101,7 @@ n=1 full=0
 while rm -f note out/* && cp old out/model && cp old out/model.best; do
     status=0
     LD_PRELOAD=$work/stop.so STOP_CALLS=$work/out/ STOP_AT=$n STOP_BY=ENOSPC STOP_NOTE=$work/note \
-        "$tool" train --force --data . --resume old --epochs 3 --out "$work/out/model" --plot "$work/out/curves.svg" \
+        "$glcnn" train --force --data . --resume old --epochs 3 --out "$work/out/model" --plot "$work/out/curves.svg" \
         >/dev/null 2>err || status=$?
     [ -e note ] || break
     [ $status = 1 ] || fail "on a full disk the status is $status"
@@ -115,7 +109,7 @@ while rm -f note out/* && cp old out/model && cp old out/model.best; do
     for file in out/*; do
         case $file in
         out/model | out/model.best)
-            "$tool" predict $file val-images-idx3-ubyte.gz >/dev/null 2>&1 || fail "$file does not load" ;;
+            "$glcnn" predict $file val-images-idx3-ubyte.gz >/dev/null 2>&1 || fail "$file does not load" ;;
         out/curves.svg) [ "$(tail -c 7 $file)" = '</svg>' ] || fail 'the curves are cut off' ;;
         *) fail "a full disk leaves $file" ;;
         esac

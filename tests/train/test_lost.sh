@@ -5,14 +5,9 @@
 #
 # Runs from the top of a built tree. CC, O and PYTHON may be given. Exits 77 without a device.
 
-cc=${CC:-cc} out=${O:-build}
-glcnn=$out/glcnn
 . tests/tool.sh
 
-"$glcnn" info >/dev/null 2>&1 || {
-    echo 'there is no device'
-    exit 77
-}
+needs_device
 $cc -shared -fPIC -O1 -o "$work/reset.so" tests/preload/reset.c -ldl || exit 1
 . tests/idx.sh
 files train '\0\100' 64

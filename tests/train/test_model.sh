@@ -5,16 +5,10 @@
 #
 # Runs from the top of a built tree. O may be given. Exits 77 without a device.
 
-out=${O:-build}
-case $out in /*) ;; *) out=$PWD/$out ;; esac
-glcnn=$out/glcnn
 . tests/tool.sh
 cd "$work" || exit 1
 
-"$glcnn" info >/dev/null 2>&1 || {
-    echo 'there is no device'
-    exit 77
-}
+needs_device
 
 # table CLASSES IMAGES SALT: images of 8x8 bytes, noise around a value for each class.
 table() {

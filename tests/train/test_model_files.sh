@@ -6,9 +6,8 @@
 # Runs from the top of a built tree. O may be given.
 
 set -e
-out=${O:-build} page=include/model_files.md golden=tests/golden/model_before_versions
 . tests/tool.sh
-glcnn=$(cd "$out" && pwd)/glcnn
+page=include/model_files.md golden=tests/golden/model_before_versions
 
 # keys FILE: those of the metadata but for the layers' own.
 keys() {

@@ -7,11 +7,9 @@
 # Runs from the top of the tree, after a build in $O. CC may be given.
 
 set -e
-cc=${CC:-cc} out=${O:-build}
-command -v mpirun >/dev/null || { echo 'there is no mpirun'; exit 77; }
-[ -e "$out/libglcnn_mpi.so" ] || { echo 'libglcnn_mpi was not built: there is no mpicc'; exit 77; }
 . tests/tool.sh
-glcnn=$(realpath "$out")/glcnn
+command -v mpirun >/dev/null || skip 'there is no mpirun'
+[ -e "$out/libglcnn_mpi.so" ] || skip 'libglcnn_mpi was not built: there is no mpicc'
 $cc -D_GNU_SOURCE -shared -fPIC -O1 -o "$work/stop.so" tests/preload/stop.c -ldl
 # Open MPI's mpirun by root, more ranks than processors, and none bound to one, as Open MPI 4 and 5 spell
 # it. What 5 leaves behind where it is killed, the next one with its process number stumbles over.

@@ -6,16 +6,10 @@
 #
 # Runs from the top of a built tree, in make check. CC, PKG_CONFIG and O may be given. Exits 77 without a device.
 
-cc=${CC:-cc} pkg_config=${PKG_CONFIG:-pkg-config} out=${O:-build}
-case $out in /*) ;; *) out=$PWD/$out ;; esac
-glcnn=$out/glcnn
 . tests/tool.sh
 cd "$work" || exit 1
 
-"$glcnn" info >/dev/null 2>&1 || {
-    echo 'there is no device'
-    exit 77
-}
+needs_device
 
 cat >draw.c <<'END_OF_C'
 /* draw TASK train|test COUNT SIDE */

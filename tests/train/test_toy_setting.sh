@@ -5,7 +5,6 @@
 #
 # Runs from the top of a built tree. O and CC may be given.
 set -e
-cc=${CC:-cc} pkg_config=${PKG_CONFIG:-pkg-config} out=${O:-build}
 . tests/tool.sh
 
 # What includes the table is compiled anew beside the copy; everything else is as it was built.

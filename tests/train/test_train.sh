@@ -7,9 +7,7 @@
 # Runs from the top of the tree, after a build in $O. CC may be given.
 
 set -e
-cc=${CC:-cc} out=${O:-build}
 . tests/tool.sh
-glcnn=$out/glcnn
 for name in stop watch; do
     $cc -D_GNU_SOURCE -shared -fPIC -O1 -o "$work/$name.so" tests/preload/$name.c -ldl
 done

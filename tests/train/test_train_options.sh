@@ -6,9 +6,7 @@
 # Runs from the top of the tree, after a build in $O.
 
 set -e
-out=${O:-build}
 . tests/tool.sh
-glcnn=$out/glcnn
 
 . tests/idx.sh
 files train '\0\200' 128
