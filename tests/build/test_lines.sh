@@ -8,7 +8,7 @@
 . tests/tool.sh
 cd "$work" || exit 1
 
-"$out/glcnn" info >/dev/null 2>&1 || skip 'there is no device'
+needs_device
 
 # ---- The tool, with less to do -------------------------------------------------------------------
 
