@@ -43,7 +43,7 @@ static bool read_network(const struct saved *saved, const char *path, glcnn_devi
     }
     if (!model_keep(network, &saved->form, 1, model, error))
         return false;
-    if (model->image)
+    if (model->images.count > 0)
         return true;
     snprintf(error, GLCNN_ERROR_LENGTH, "%.300s: its network has not one input of pictures", path);
     return false;
@@ -202,16 +202,22 @@ static glcnn_image_node *add_patches(const struct patches *p)
 
 static bool make_runner(struct patches *p, uint32_t batch, char error[GLCNN_ERROR_LENGTH])
 {
-    return (runner_create_inference(&p->part, batch, 0, &p->runner) &&
-            runner_extent(&p->runner, &p->grid)) ||
-           fail_device(p->part.device, error);
+    struct feature patches;
+    if (!runner_create_inference(&p->part, batch, 0, &p->runner) ||
+        !runner_sizes(&p->runner, &patches))
+        return fail_device(p->part.device, error);
+    p->grid.width = patches.width;
+    p->grid.height = patches.height;
+    p->grid.channels = patches.channels;
+    return true;
 }
 
 /* The network of patches is a part of the backbone with its kernels; readers of its file find its result by
  * the mark. */
 static bool make_part(struct patches *p, glcnn_image_node *patches, char error[GLCNN_ERROR_LENGTH])
 {
-    const struct model_part what = {.to = patches, .form = p->whole.form};
+    const struct model_part what = {.to = {.at = {{.image = patches}}, .count = 1},
+                                    .form = p->whole.form};
     if (!good(glcnn_network_status(p->whole.network)) ||
         !model_create_part(&p->whole, &what, 1, &p->part))
         return fail_device(p->whole.device, error);

@@ -155,9 +155,10 @@ static bool add_head(const struct model *whole, const struct scales *scales,
                      const struct form *form, struct model *part, char text[MODEL_BACKBONE])
 {
     const struct features features = features_of(scales);
+    glcnn_image_node *scores = model_add_head(whole->network, &features, form);
     const struct model_part what = {
-        .to = model_add_head(whole->network, &features, form), .form = *form, .drops = true};
-    if (!what.to || glcnn_network_status(whole->network) != GLCNN_SUCCESS)
+        .to = {.at = {{.image = scores}}, .count = 1}, .form = *form, .drops = true};
+    if (!scores || glcnn_network_status(whole->network) != GLCNN_SUCCESS)
         return false;
     describe(whole->network, task_of(form)->head, scales, text);
     return model_create_part(whole, &what, 1, part);
@@ -184,7 +185,7 @@ bool backbone_open(glcnn_network *network, const struct form *own, const struct 
     char text[MODEL_BACKBONE];
     struct model whole, part = {.network = NULL};
     bool made = model_keep(network, own, 1, &whole, error);
-    if (made && !whole.image) {
+    if (made && whole.images.count == 0) {
         snprintf(error, GLCNN_ERROR_LENGTH, "the network has not one input of pictures");
         made = false;
     }

@@ -20,6 +20,13 @@ static bool good(glcnn_status status)
     return status == GLCNN_SUCCESS;
 }
 
+/* Of a network that takes pictures of the form; NULL: it has no such image. */
+static struct features pictures_of(glcnn_image_node *image, const struct form *form)
+{
+    return (struct features){.at = {{image, form->width, form->height, form->channels}},
+                             .count = image != NULL};
+}
+
 /* What is behind the scores. */
 static bool add_losses(struct model *model, uint32_t batch)
 {
@@ -198,7 +205,7 @@ bool model_keep(glcnn_network *network, const struct form *form, uint32_t batch,
     *model = (struct model){.form = *form,
                             .network = network,
                             .device = glcnn_network_device(network),
-                            .image = find_input(network)};
+                            .images = pictures_of(find_input(network), form)};
     return good(glcnn_network_serialize(network, false, &model->description,
                                         &model->description_size, error));
 }
@@ -216,9 +223,11 @@ bool model_open(glcnn_network *network, const struct form *form, uint32_t batch,
 {
     *model =
         (struct model){.form = *form, .network = network, .device = glcnn_network_device(network)};
-    find_ends(network, &model->image, &model->scores);
+    glcnn_image_node *image = NULL;
+    find_ends(network, &image, &model->scores);
+    model->images = pictures_of(image, form);
     model->head = model_head(network);
-    if (!model->image || !model->scores) {
+    if (!image || !model->scores) {
         snprintf(error, GLCNN_ERROR_LENGTH, "the network has not one input and one result");
         return false;
     }
@@ -375,10 +384,11 @@ static void note_sources(struct copying *c, glcnn_filter_node *filter)
 }
 
 /* From `to` back to what is copied already. Filters come behind those that they read. */
-static void find_needed(struct copying *c, glcnn_image_node *to)
+static void find_needed(struct copying *c, const struct features *to)
 {
     size_t filters = model_filter_count(c->whole->network);
-    note_needed(c, to);
+    for (uint32_t i = 0; i < to->count; i++)
+        note_needed(c, to->at[i].image);
     while (filters-- > 0)
         note_sources(c, glcnn_network_filter(c->whole->network, filters));
 }
@@ -401,25 +411,47 @@ static bool copy_next(struct copying *c, glcnn_filter_node *filter)
     return known < count || copy;
 }
 
+static bool are_copied(const struct copying *c, const struct features *images)
+{
+    uint32_t i = 0;
+    while (i < images->count && copy_of(c, images->at[i].image))
+        i++;
+    return i == images->count;
+}
+
 /* Filters that `to` is made of, in their order. */
-static bool copy_filters(struct copying *c, glcnn_image_node *to)
+static bool copy_filters(struct copying *c, const struct features *to)
 {
     glcnn_filter_node *filter;
     bool copied = true;
-    for (size_t i = 0;
-         copied && !copy_of(c, to) && (filter = glcnn_network_filter(c->whole->network, i)) != NULL;
+    for (size_t i = 0; copied && !are_copied(c, to) &&
+                       (filter = glcnn_network_filter(c->whole->network, i)) != NULL;
          i++)
         if (is_needed(c, glcnn_filter_node_result(filter)) &&
             !copy_of(c, glcnn_filter_node_result(filter)))
             copied = copy_next(c, filter);
-    return copied && copy_of(c, to);
+    return copied && are_copied(c, to);
+}
+
+static void add_images(struct copying *c, const struct features *from)
+{
+    struct model *part = c->part;
+    part->images = *from;
+    for (uint32_t i = 0; i < from->count; i++) {
+        char name[32];
+        snprintf(name, sizeof name, i > 0 ? "image_%u" : "image", i);
+        glcnn_image_node *image = glcnn_image_node_create(part->network, name);
+        part->images.at[i].image = image;
+        note_copy(c, from->at[i].image, round_image(c, NULL, image));
+    }
 }
 
 static bool make_part(struct copying *c, uint32_t batch)
 {
     struct model *part = c->part;
     const struct model_part *what = c->what;
-    glcnn_image_node *to = what->to ? what->to : c->whole->scores;
+    const struct features scores = {.at = {{.image = c->whole->scores}}, .count = 1},
+                          *to = what->to.count > 0 ? &what->to : &scores;
     size_t images = 1;
     while (glcnn_network_image(c->whole->network, images))
         images++;
@@ -428,16 +460,18 @@ static bool make_part(struct copying *c, uint32_t batch)
     c->needed = calloc(images + 1, sizeof(*c->needed));
     if (!c->of || !c->to || !c->needed || !good(glcnn_network_create(part->device, &part->network)))
         return false;
-    part->image = glcnn_image_node_create(part->network, "image");
-    note_copy(c, what->from ? what->from : c->whole->image, round_image(c, NULL, part->image));
+    add_images(c, what->from.count > 0 ? &what->from : &c->whole->images);
     find_needed(c, to);
     if (!copy_filters(c, to))
         return false;
-    part->scores = copy_of(c, to);
+    part->scores = copy_of(c, to->at[0].image);
     memcpy(part->units, c->whole->units, sizeof part->units);
-    if (!what->to)
+    if (what->to.count == 0)
         return add_losses(part, batch);
     part->probabilities = part->scores;
+    part->ends = *to;
+    for (uint32_t i = 0; i < to->count; i++)
+        part->ends.at[i].image = copy_of(c, to->at[i].image);
     return good(glcnn_network_status(part->network));
 }
 
@@ -457,7 +491,8 @@ bool model_create_part(const struct model *whole, const struct model_part *what,
  * all grids of its head. They would never be trained. */
 static bool drop_unused(struct model *model)
 {
-    const struct model_part what = {.to = model->scores, .form = model->form, .drops = true};
+    const struct model_part what = {
+        .to = {.at = {{.image = model->scores}}, .count = 1}, .form = model->form, .drops = true};
     glcnn_image_node *input = NULL, *end = NULL;
     struct model part;
     find_ends(model->network, &input, &end);
@@ -466,7 +501,7 @@ static bool drop_unused(struct model *model)
     const bool made = model_create_part(model, &what, 1, &part);
     glcnn_network_destroy(&model->network);
     model->network = part.network;
-    model->image = part.image;
+    model->images = part.images;
     model->scores = part.scores;
     return made;
 }
@@ -477,8 +512,9 @@ bool model_create(glcnn_device *device, const struct net *net, const struct form
     *model = (struct model){.net = net, .form = *form, .device = device};
     if (!good(glcnn_network_create(device, &model->network)))
         return false;
-    model->image = glcnn_image_node_create(model->network, "image");
-    const struct features features = net_features(net, model->image, form);
+    glcnn_image_node *image = glcnn_image_node_create(model->network, "image");
+    model->images = pictures_of(image, form);
+    const struct features features = net_features(net, image, form);
     model->scores = model_add_head(model->network, &features, form);
     if (!drop_unused(model))
         return false;
@@ -508,34 +544,50 @@ void model_set_learning_rates(const struct model *model, size_t head,
 
 /* ---- Runners ---- */
 
-static struct glcnn_image_descriptor images_of(const struct form *form, uint32_t batch)
+/* What the runner takes in the place of image k. */
+static struct glcnn_image_descriptor images_of(const struct runner *runner, uint32_t k)
 {
-    return (struct glcnn_image_descriptor){.width = form->width,
-                                           .height = form->height,
-                                           .feature_channels = form->channels,
-                                           .number_of_images = batch};
+    const struct feature *taken = &runner->taken.at[k];
+    return (struct glcnn_image_descriptor){.width = taken->width,
+                                           .height = taken->height,
+                                           .feature_channels = taken->channels,
+                                           .number_of_images = runner->batch};
 }
 
-static bool make_pictures(struct runner *runner)
+static bool make_images(struct runner *runner, const struct model *model)
 {
-    const struct glcnn_image_descriptor images = images_of(&runner->form, runner->batch);
-    return good(glcnn_image_create(runner->device, &images, &runner->pictures));
+    bool made = true;
+    runner->taken = model->images;
+    for (uint32_t k = 0; k < runner->taken.count && made; k++) {
+        const struct glcnn_image_descriptor d = images_of(runner, k);
+        made = good(glcnn_image_create(runner->device, &d, &runner->images[k]));
+    }
+    return made;
+}
+
+/* Its place among the images of the model and the labels behind them. */
+static uint32_t place_of(const struct model *model, const glcnn_image_node *source)
+{
+    uint32_t i = 0, k = 0;
+    while (i < model->images.count && model->images.at[i].image != source)
+        i++;
+    while (i == model->images.count && k < model->label_count && model->labels[k] != source)
+        k++;
+    return i + k;
 }
 
 /* Which of its images each source of the graph is. */
 static bool order_sources(struct runner *runner, const struct model *model)
 {
     const size_t count = glcnn_graph_source_count(runner->graph);
-    if (count > 1 + model->label_count)
-        return false;
-    for (size_t i = 0; i < count; i++) {
-        const glcnn_image_node *source = glcnn_graph_source(runner->graph, i);
-        uint32_t k = 0;
-        while (k < model->label_count && model->labels[k] != source)
-            k++;
-        runner->order[i] = source == model->image ? 0 : k + 1;
+    const uint32_t known = model->images.count + model->label_count;
+    bool found = count <= known;
+    for (size_t i = 0; i < count && found; i++) {
+        runner->order[i] = place_of(model, glcnn_graph_source(runner->graph, i));
+        found = runner->order[i] < known;
     }
-    return true;
+    runner->source_count = (uint32_t)count;
+    return found;
 }
 
 static bool make_labels(struct runner *runner, const struct model *model)
@@ -575,7 +627,16 @@ bool runner_create_training(struct model *model, uint32_t batch,
     }
     return good(glcnn_training_graph_create_with_losses(model->losses, model->loss_count, NULL,
                                                         &descriptor, &runner->graph)) &&
-           order_sources(runner, model) && make_pictures(runner) && make_labels(runner, model);
+           order_sources(runner, model) && make_images(runner, model) && make_labels(runner, model);
+}
+
+static void take_results(struct runner *runner, const struct model *model)
+{
+    const struct features *ends = &model->ends;
+    runner->results[0] = model->probabilities;
+    runner->result_count = ends->count > 0 ? ends->count : 1;
+    for (uint32_t i = 0; i < ends->count; i++)
+        runner->results[i] = ends->at[i].image;
 }
 
 bool runner_create_inference(struct model *model, uint32_t batch, uint64_t memory,
@@ -584,28 +645,27 @@ bool runner_create_inference(struct model *model, uint32_t batch, uint64_t memor
     *runner = (struct runner){.task = task_of(&model->form),
                               .device = model->device,
                               .form = model->form,
-                              .batch = batch,
-                              .results = {model->probabilities},
-                              .result_count = 1};
+                              .batch = batch};
     runner->values = runner->task->values(&model->form);
     if (model_drops(model)) {
         const struct model_part all = {.form = model->form};
         if (!model_create_part(model, &all, batch, &runner->plain))
             return false;
         model = &runner->plain;
-        runner->results[0] = model->probabilities;
     }
+    take_results(runner, model);
     const struct glcnn_graph_descriptor descriptor = {
-        .results = runner->results, .result_count = 1, .memory_budget = memory};
+        .results = runner->results, .result_count = runner->result_count, .memory_budget = memory};
     return good(glcnn_graph_create(model->network, &descriptor, &runner->graph)) &&
-           make_pictures(runner);
+           order_sources(runner, model) && make_images(runner, model);
 }
 
 void runner_destroy(struct runner *runner)
 {
     input_destroy(&runner->input);
     glcnn_graph_destroy(&runner->graph);
-    glcnn_image_destroy(&runner->pictures);
+    for (uint32_t k = 0; k < FEATURES_MAX; k++)
+        glcnn_image_destroy(&runner->images[k]);
     for (uint32_t k = 0; k < LABELS_MAX; k++)
         glcnn_image_destroy(&runner->labels[k]);
     free(runner->unit_values);
@@ -670,14 +730,15 @@ const char *runner_error(const struct runner *runner)
 
 bool runner_memory(struct runner *runner, struct glcnn_memory_plan *memory)
 {
-    struct glcnn_image_descriptor sources[1 + LABELS_MAX] = {
-        images_of(&runner->form, runner->batch)};
-    sources[0].channel_format = input_format(&runner->input);
-    const struct glcnn_image_descriptor pictures = sources[0];
-    for (uint32_t i = 0; i <= runner->label_count; i++)
-        sources[i] = runner->order[i] == 0
-                         ? pictures
-                         : runner->task->labels(&runner->form, runner->order[i] - 1, runner->batch);
+    struct glcnn_image_descriptor sources[FEATURES_MAX + LABELS_MAX];
+    const uint32_t images = runner->taken.count;
+    for (uint32_t i = 0; i < runner->source_count; i++) {
+        const uint32_t k = runner->order[i];
+        sources[i] = k < images ? images_of(runner, k)
+                                : runner->task->labels(&runner->form, k - images, runner->batch);
+        if (k < images)
+            sources[i].channel_format = input_format(&runner->input);
+    }
     return good(glcnn_graph_memory(runner->graph, sources, memory));
 }
 
@@ -717,15 +778,18 @@ static bool read_result(struct runner *runner, float *result)
     return read;
 }
 
-static bool execute(struct runner *runner, glcnn_image *images)
+static bool execute(struct runner *runner, glcnn_image *const images[])
 {
-    glcnn_image *sources[1 + LABELS_MAX];
-    for (uint32_t i = 0; i <= runner->label_count; i++)
-        sources[i] = runner->order[i] == 0 ? images : runner->given_labels[runner->order[i] - 1];
+    glcnn_image *sources[FEATURES_MAX + LABELS_MAX];
+    const uint32_t count = runner->taken.count;
+    for (uint32_t i = 0; i < runner->source_count; i++) {
+        const uint32_t k = runner->order[i];
+        sources[i] = k < count ? images[k] : runner->given_labels[k - count];
+    }
     return good(glcnn_graph_execute(runner->graph, sources, NULL, NULL));
 }
 
-static bool run(struct runner *runner, glcnn_image *images, float *result)
+static bool run(struct runner *runner, glcnn_image *const images[], float *result)
 {
     return execute(runner, images) && good(glcnn_graph_wait(runner->graph)) &&
            read_result(runner, result);
@@ -739,61 +803,93 @@ static bool take_labels(struct runner *runner, const struct glcnn_data_batch *ba
 
 bool runner_repeat(struct runner *runner)
 {
-    return execute(runner, runner->pictures);
+    return execute(runner, runner->images);
 }
 
-glcnn_image *runner_write(struct runner *runner, const float *images)
+/* Of a batch of image k. */
+static size_t values_of(const struct runner *runner, uint32_t k)
 {
-    const struct form *form = &runner->form;
-    size_t count = (size_t)form->width * form->height * form->channels * runner->batch;
-    return good(glcnn_image_write_bytes(runner->pictures, NULL, images, count * sizeof *images))
-               ? runner->pictures
-               : NULL;
+    return feature_values(&runner->taken.at[k]) * runner->batch;
+}
+
+bool runner_write(struct runner *runner, const float *values, glcnn_image *images[FEATURES_MAX])
+{
+    bool written = true;
+    for (uint32_t k = 0; k < runner->taken.count && written; k++) {
+        images[k] = runner->images[k];
+        written = good(glcnn_image_write_bytes(images[k], NULL, values,
+                                               values_of(runner, k) * sizeof *values));
+        values += values_of(runner, k);
+    }
+    return written;
 }
 
 bool runner_run(struct runner *runner, const float *images, const struct glcnn_data_batch *labels,
                 float *result)
 {
-    glcnn_image *source = runner_write(runner, images);
-    return source && (!labels || take_labels(runner, labels)) && run(runner, source, result);
+    glcnn_image *written[FEATURES_MAX];
+    return runner_write(runner, images, written) && (!labels || take_labels(runner, labels)) &&
+           run(runner, written, result);
 }
 
-static glcnn_image *find_images(struct runner *runner, const struct glcnn_data_batch *batch)
+static bool find_images(struct runner *runner, const struct glcnn_data_batch *batch,
+                        glcnn_image *images[FEATURES_MAX])
 {
     runner->error[0] = 0;
-    return runner->find ? runner->find(runner->user, batch, runner->error)
-                        : input_run(&runner->input, batch);
+    if (runner->find)
+        return runner->find(runner->user, batch, images, runner->error);
+    images[0] = input_run(&runner->input, batch);
+    return images[0];
 }
 
 bool runner_run_batch(struct runner *runner, const struct glcnn_data_batch *batch, bool trains,
                       float *result)
 {
-    glcnn_image *images = find_images(runner, batch);
-    return images && (!trains || take_labels(runner, batch)) && run(runner, images, result);
+    glcnn_image *images[FEATURES_MAX];
+    return find_images(runner, batch, images) && (!trains || take_labels(runner, batch)) &&
+           run(runner, images, result);
 }
 
-glcnn_image *runner_result(struct runner *runner, const struct glcnn_data_batch *batch)
+static void list_results(const struct runner *runner, glcnn_image **results)
 {
-    glcnn_image *const sources[] = {find_images(runner, batch)};
-    return sources[0] && good(glcnn_graph_execute(runner->graph, sources, NULL, NULL))
-               ? glcnn_graph_image(runner->graph, runner->results[0])
-               : NULL;
+    for (uint32_t i = 0; i < runner->result_count; i++)
+        results[i] = glcnn_graph_image(runner->graph, runner->results[i]);
 }
 
-bool runner_extent(struct runner *runner, struct form *form)
+bool runner_results(struct runner *runner, const struct glcnn_data_batch *batch,
+                    glcnn_image **results)
 {
-    const struct form *f = &runner->form;
-    size_t count = (size_t)f->width * f->height * f->channels * runner->batch;
-    float *zeros = calloc(count, sizeof *zeros);
-    glcnn_image *const sources[] = {zeros ? runner_write(runner, zeros) : NULL};
-    free(zeros);
-    if (!sources[0] || !good(glcnn_graph_execute(runner->graph, sources, NULL, NULL)))
+    glcnn_image *images[FEATURES_MAX];
+    if (!find_images(runner, batch, images) || !execute(runner, images))
         return false;
-    const struct glcnn_image_descriptor *d =
-        glcnn_image_get_descriptor(glcnn_graph_image(runner->graph, runner->results[0]));
-    form->width = d->width;
-    form->height = d->height;
-    form->channels = d->feature_channels;
+    list_results(runner, results);
+    return true;
+}
+
+static bool run_zeros(struct runner *runner)
+{
+    glcnn_image *images[FEATURES_MAX];
+    size_t count = 0;
+    for (uint32_t k = 0; k < runner->taken.count; k++)
+        count += values_of(runner, k);
+    float *zeros = calloc(count, sizeof *zeros);
+    bool ran = zeros && runner_write(runner, zeros, images) && execute(runner, images);
+    free(zeros);
+    return ran;
+}
+
+bool runner_sizes(struct runner *runner, struct feature *results)
+{
+    glcnn_image *images[FEATURES_MAX];
+    if (!run_zeros(runner))
+        return false;
+    list_results(runner, images);
+    for (uint32_t i = 0; i < runner->result_count; i++) {
+        const struct glcnn_image_descriptor *d = glcnn_image_get_descriptor(images[i]);
+        results[i].width = d->width;
+        results[i].height = d->height;
+        results[i].channels = d->feature_channels;
+    }
     return true;
 }
 

@@ -25,8 +25,11 @@ struct model {
     struct form form;
     glcnn_device *device;
     glcnn_network *network;
+    struct features
+        images; /* what it takes: its pictures, or what the layers before a part make of them */
+    struct features ends; /* what a part makes that ends before the scores; count 0: it has them */
     /* scores: of the loss; probabilities: what the network answers. */
-    glcnn_image_node *image, *scores, *probabilities;
+    glcnn_image_node *scores, *probabilities;
     glcnn_image_node *labels[LABELS_MAX];
     glcnn_filter_node *losses[LOSSES_MAX];
     uint32_t label_count, loss_count;
@@ -51,7 +54,7 @@ bool model_create(glcnn_device *device, const struct net *net, const struct form
 bool model_open(glcnn_network *network, const struct form *form, uint32_t batch,
                 struct model *model, char error[GLCNN_ERROR_LENGTH]);
 /* The same of a network that is not a classifier, to be written or taken parts of: without scores and
- * loss; its image is NULL where it has other than one input. */
+ * loss; it has no images where it has other than one input. */
 bool model_keep(glcnn_network *network, const struct form *form, uint32_t batch,
                 struct model *model, char error[GLCNN_ERROR_LENGTH]);
 void model_destroy(struct model *model);
@@ -106,14 +109,15 @@ struct model_rounding {
 /* A part of a model as a model of its own, with the same kernels: weights trained in one are those of
  * the other. */
 struct model_part {
-    glcnn_image_node *from, *to; /* images of the model; from NULL: its own; to NULL: its scores */
-    struct form form;            /* of `from`, with the values of `to` in place of classes */
-    bool drops;                  /* with dropout, as in training */
+    /* Images of the model, those of `from` with their sizes; from none: its own; to none: its scores. */
+    struct features from, to;
+    struct form form;                       /* of the pictures */
+    bool drops;                             /* with dropout, as in training */
     const struct model_rounding *roundings; /* rounding_count of them */
     size_t rounding_count;
 };
 /* The part has the filters alone that `to` is made of. With `to` it has neither labels nor loss, and its
- * probabilities are that image. `whole` must outlive the part. */
+ * probabilities are the first of these images. `whole` must outlive the part. */
 bool model_create_part(const struct model *whole, const struct model_part *what, uint32_t batch,
                        struct model *part);
 /* Has it a dropout? Inference is then a part that does without. */
@@ -130,9 +134,10 @@ void model_set_learning_rates(const struct model *model, size_t head,
 /* Replaces a number by its sum over all that train on parts of a batch. False: a message in `error`. */
 typedef bool (*runner_summer)(void *user, double *number, char error[GLCNN_ERROR_LENGTH]);
 
-/* Finds the images of a batch. NULL: a message in `error`, or "" there and one of the device. */
-typedef glcnn_image *(*runner_finder)(void *user, const struct glcnn_data_batch *batch,
-                                      char error[GLCNN_ERROR_LENGTH]);
+/* Finds what the model takes of a batch, in the order of model->images. False: a message in `error`, or "" there and
+ * one of the device. */
+typedef bool (*runner_finder)(void *user, const struct glcnn_data_batch *batch,
+                              glcnn_image *images[FEATURES_MAX], char error[GLCNN_ERROR_LENGTH]);
 
 /* A graph of a model, for batches of one size. */
 struct runner {
@@ -141,21 +146,23 @@ struct runner {
     glcnn_graph *graph;
     struct form form;
     uint32_t batch;
-    glcnn_image_node *results[LOSSES_MAX]; /* losses, or the answer */
+    glcnn_image_node *results[FEATURES_MAX]; /* losses, or the answer, or what a part makes */
     uint32_t result_count;
-    float weights[LOSSES_MAX]; /* that the task gave its losses; of training only */
-    glcnn_image_node *scores;  /* of training only */
-    size_t values;             /* of a result for a picture */
-    glcnn_kernel *units[2];    /* the model's */
-    float *unit_values;        /* of these, once they were asked for */
-    struct model plain;        /* of inference without the model's dropout, if it has one */
-    glcnn_image *pictures;
-    uint32_t label_count; /* of training only */
+    float weights[LOSSES_MAX];         /* that the task gave its losses; of training only */
+    glcnn_image_node *scores;          /* of training only */
+    size_t values;                     /* of a result for a picture */
+    glcnn_kernel *units[2];            /* the model's */
+    float *unit_values;                /* of these, once they were asked for */
+    struct model plain;                /* of inference without the model's dropout, if it has one */
+    struct features taken;             /* the model's images */
+    glcnn_image *images[FEATURES_MAX]; /* of runner_write */
+    uint32_t label_count;              /* of training only */
     glcnn_image *labels[LABELS_MAX];
     glcnn_image
-        *given_labels[LABELS_MAX];  /* what the graph takes for them: these, or made of them */
-    uint32_t order[1 + LABELS_MAX]; /* of the graph's sources: 0 the pictures, k + 1 labels k */
-    struct input input;             /* of runner_take */
+        *given_labels[LABELS_MAX]; /* what the graph takes for them: these, or made of them */
+    /* Of the graph's sources: which image each is, and behind these which labels. */
+    uint32_t order[FEATURES_MAX + LABELS_MAX], source_count;
+    struct input input; /* of runner_take */
     /* Of runner_set_targets, for classifiers; NULL: labels are classes. */
     const struct targets *targets;
     float *rows; /* [batch][classes] */
@@ -200,8 +207,9 @@ const float *runner_units(struct runner *runner);
 const char *runner_error(const struct runner *runner);
 
 bool runner_memory(struct runner *runner, struct glcnn_memory_plan *memory);
-/* Runs one batch, images [batch][height][width][channels], and reads the result: losses [batch] with
- * the labels of `labels`, or where that is NULL what the task answers, [batch][task->values]. */
+/* Runs one batch, images [batch][height][width][channels], where the model takes several one behind another, and reads
+ * the result: losses [batch] with the labels of `labels`, or where that is NULL what the task answers,
+ * [batch][task->values]. */
 bool runner_run(struct runner *runner, const float *images, const struct glcnn_data_batch *labels,
                 float *result);
 /* The same of a batch of a loader, which its input augments and normalises; its labels only where
@@ -210,14 +218,15 @@ bool runner_run_batch(struct runner *runner, const struct glcnn_data_batch *batc
                       float *result);
 /* Runs the graph once more on what it was given last, without reading the result. */
 bool runner_repeat(struct runner *runner);
-/* Runs a batch of a loader without reading the result, which belongs to the runner until its next
- * run. NULL: the device has the message. */
-glcnn_image *runner_result(struct runner *runner, const struct glcnn_data_batch *batch);
-/* Writes images [batch][height][width][channels] into what a finder may return. NULL: the device has
- * the message. */
-glcnn_image *runner_write(struct runner *runner, const float *images);
-/* Extent and channels of the result of inference, which are known once a batch of zeros has run. */
-bool runner_extent(struct runner *runner, struct form *form);
+/* Runs a batch of a loader without reading the results, as many as the model has ends and else one, which belong
+ * to the runner until its next run. False: the device has the message. */
+bool runner_results(struct runner *runner, const struct glcnn_data_batch *batch,
+                    glcnn_image **results);
+/* Writes values, as runner_run takes them, into images that a finder may give. False: the device has the
+ * message. */
+bool runner_write(struct runner *runner, const float *values, glcnn_image *images[FEATURES_MAX]);
+/* The sizes of the results of inference, which are known once a batch of zeros has run, into as many features. */
+bool runner_sizes(struct runner *runner, struct feature *results);
 /* The scores [batch][classes] that the last training batch had before its step. */
 bool runner_scores(const struct runner *runner, float *scores);
 

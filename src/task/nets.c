@@ -276,6 +276,11 @@ const struct net *net_at(size_t i)
     return i < NETS ? &nets[i] : NULL;
 }
 
+size_t feature_values(const struct feature *feature)
+{
+    return (size_t)feature->width * feature->height * feature->channels;
+}
+
 struct features net_features(const struct net *net, glcnn_image_node *image,
                              const struct form *form)
 {

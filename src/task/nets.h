@@ -24,13 +24,17 @@ struct feature {
     uint32_t width, height, channels;
 };
 
-/* Those of a network, the largest first, each made from the one before. */
+/* Those of a network, the largest first, each made from the one before; or any images that go from one
+ * network to another. */
 #define FEATURES_MAX 6
 struct features {
     const struct net *net; /* whose they are; NULL: of a file's network */
     struct feature at[FEATURES_MAX];
     uint32_t count;
 };
+
+/* Of one picture. */
+size_t feature_values(const struct feature *feature);
 
 struct net {
     const char *name;

@@ -321,7 +321,7 @@ bool network_take_size(glcnn_network *network, const struct form *own, const str
 {
     struct change c = {.own = own, .form = form, .task = task_of(own), .error = error};
     bool good = model_keep(network, own, 1, &c.model, error);
-    if (good && !c.model.image) {
+    if (good && c.model.images.count == 0) {
         snprintf(error, GLCNN_ERROR_LENGTH, "the network has not one input of pictures");
         good = false;
     }

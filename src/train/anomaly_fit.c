@@ -68,8 +68,8 @@ static bool visit_batch(struct fit *f, glcnn_data_loader *loader, const bool *wa
     if (!is_wanted(&batch, wanted))
         return true;
     *error = 0;
-    glcnn_image *patches = runner_result(&f->a->patches.runner, &batch);
-    return patches && visit(f, &batch, patches);
+    glcnn_image *patches;
+    return runner_results(&f->a->patches.runner, &batch, &patches) && visit(f, &batch, patches);
 }
 
 /* Makes patches of the pictures, in their order, and visits all batches that have a picture of those that

@@ -139,8 +139,9 @@ static glcnn_status run_batch(glcnn_anomaly *a, char error[GLCNN_ERROR_LENGTH])
     s->left--;
     s->next = 0;
     if (status == GLCNN_SUCCESS) {
-        glcnn_image *patches = runner_result(&a->patches.runner, &s->batch);
-        if (!patches || !nearest_run(&a->nearest, patches))
+        glcnn_image *patches;
+        if (!runner_results(&a->patches.runner, &s->batch, &patches) ||
+            !nearest_run(&a->nearest, patches))
             status = trained_refuse_device(error, a->device);
     }
     if (status != GLCNN_SUCCESS)

@@ -16,67 +16,125 @@ static bool fail_device(const struct frozen *f, char error[GLCNN_ERROR_LENGTH])
 
 /* ---- Parts ---- */
 
-static bool make_head(struct frozen_feed *feed)
+static bool make_head(struct frozen *f, struct runner *head)
 {
-    const struct frozen_parameters *p = &feed->frozen->parameters;
-    return runner_create_inference(&feed->frozen->head, p->batch, p->memory, &feed->head) &&
-           pictures_take(p->pictures, p->saved, feed->augments ? p->augment : NULL, p->seed,
-                         &feed->head);
+    const struct frozen_parameters *p = &f->parameters;
+    return runner_create_inference(&f->head, p->batch, p->memory, head) &&
+           pictures_take(p->pictures, p->saved, head == &f->augmented ? p->augment : NULL, p->seed,
+                         head);
+}
+
+static bool make_room(struct frozen *f, char error[GLCNN_ERROR_LENGTH])
+{
+    const struct features *cut = &f->parameters.cut;
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < cut->count; i++)
+        count += feature_values(&cut->at[i]);
+    f->value_count = (uint32_t)count;
+    f->values = malloc((size_t)count * f->parameters.batch * sizeof *f->values);
+    f->row = malloc((size_t)count * sizeof *f->row);
+    if (!f->values || !f->row)
+        snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
+    return f->values && f->row;
 }
 
 static bool make_parts(struct frozen *f, char error[GLCNN_ERROR_LENGTH])
 {
-    const struct frozen_parameters *p = &f->parameters;
-    struct model_part head = {.to = p->cut, .form = p->model->form},
-                      tail = {.from = p->cut, .form = head.form, .drops = true};
-    if (!model_create_part(p->model, &head, p->batch, &f->head) || !make_head(&f->validation) ||
-        !runner_extent(&f->validation.head, &tail.form) ||
-        !model_create_part(p->model, &tail, p->loss_images, &f->tail))
+    struct frozen_parameters *p = &f->parameters;
+    const struct model_part head = {.to = p->cut, .form = p->model->form};
+    if (!model_create_part(p->model, &head, p->batch, &f->head) || !make_head(f, &f->plain) ||
+        !runner_sizes(&f->plain, p->cut.at))
         return fail_device(f, error);
-    const uint64_t count = (uint64_t)tail.form.width * tail.form.height * tail.form.channels;
-    f->value_count = (uint32_t)count;
-    f->values = malloc((size_t)count * p->batch * sizeof *f->values);
-    if (!f->values)
-        snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
-    return f->values;
+    const struct model_part tail = {.from = p->cut, .form = p->model->form, .drops = true};
+    return model_create_part(p->model, &tail, p->loss_images, &f->tail) ? make_room(f, error)
+                                                                        : fail_device(f, error);
 }
 
 /* ---- Computing ---- */
 
-static glcnn_image *compute(struct frozen_feed *feed, const struct glcnn_data_batch *batch)
+static bool compute(struct frozen_feed *feed, const struct glcnn_data_batch *batch,
+                    glcnn_image *images[FEATURES_MAX])
 {
-    return feed->head.graph || make_head(feed) ? runner_result(&feed->head, batch) : NULL;
+    return (feed->head->graph || make_head(feed->frozen, feed->head)) &&
+           runner_results(feed->head, batch, images);
 }
 
-static glcnn_image *read_features(struct frozen_feed *feed, const struct glcnn_data_batch *batch,
-                                  char error[GLCNN_ERROR_LENGTH])
+/* Each image has its values of all pictures behind one another; here those of picture n are. */
+static void gather(struct frozen *f, uint32_t n)
+{
+    const struct frozen_parameters *p = &f->parameters;
+    const float *from = f->values;
+    float *to = f->row;
+    for (uint32_t i = 0; i < p->cut.count; i++) {
+        const size_t count = feature_values(&p->cut.at[i]);
+        memcpy(to, from + n * count, count * sizeof *to);
+        to += count;
+        from += count * p->batch;
+    }
+}
+
+static void scatter(struct frozen *f, uint32_t n)
+{
+    const struct frozen_parameters *p = &f->parameters;
+    const float *from = f->row;
+    float *to = f->values;
+    for (uint32_t i = 0; i < p->cut.count; i++) {
+        const size_t count = feature_values(&p->cut.at[i]);
+        memcpy(to + n * count, from, count * sizeof *to);
+        from += count;
+        to += count * p->batch;
+    }
+}
+
+static bool read_features(struct frozen_feed *feed, const struct glcnn_data_batch *batch,
+                          glcnn_image *images[FEATURES_MAX], char error[GLCNN_ERROR_LENGTH])
 {
     struct frozen *f = feed->frozen;
     for (uint32_t n = 0; n < batch->count; n++) {
-        float *values = f->values + (size_t)n * f->value_count;
         if (batch->indices[n] == UINT32_MAX)
-            memset(values, 0, f->value_count * sizeof *values);
-        else if (!features_read(f->features, feed->slots[batch->indices[n]], values, error))
-            return NULL;
+            memset(f->row, 0, f->value_count * sizeof *f->row);
+        else if (!features_read(f->features, feed->slots[batch->indices[n]], f->row, error))
+            return false;
+        scatter(f, n);
     }
-    return runner_write(feed->runner, f->values);
+    return runner_write(feed->runner, f->values, images);
 }
 
-static glcnn_image *find(void *user, const struct glcnn_data_batch *batch,
-                         char error[GLCNN_ERROR_LENGTH])
+static bool find(void *user, const struct glcnn_data_batch *batch,
+                 glcnn_image *images[FEATURES_MAX], char error[GLCNN_ERROR_LENGTH])
 {
     struct frozen_feed *feed = user;
-    return feed->cached ? read_features(feed, batch, error) : compute(feed, batch);
+    return feed->cached ? read_features(feed, batch, images, error) : compute(feed, batch, images);
 }
 
 void frozen_take(struct frozen_feed *feed, struct runner *runner)
 {
     feed->runner = runner;
-    runner->mix = &feed->head.input.mix;
+    runner->mix = &feed->head->input.mix;
     runner_take_from(runner, find, feed);
 }
 
 /* ---- Keeping ---- */
+
+/* Its number among the images of its network. */
+static uint32_t number_of(const glcnn_network *network, const glcnn_image_node *image)
+{
+    uint32_t i = 0;
+    while (glcnn_network_image(network, i) && glcnn_network_image(network, i) != image)
+        i++;
+    return i;
+}
+
+static uint64_t add_cut(const struct frozen *f, uint64_t key)
+{
+    for (uint32_t i = 0; i < f->parameters.cut.count; i++) {
+        const struct feature *at = &f->parameters.cut.at[i];
+        const uint32_t numbers[] = {number_of(f->head.network, f->head.ends.at[i].image), at->width,
+                                    at->height, at->channels};
+        key = digest_add(key, numbers, sizeof numbers);
+    }
+    return key;
+}
 
 /* All that features depend on but the pixels: network and weights, how pictures come to it, device
  * and library. */
@@ -84,7 +142,7 @@ static bool find_key(const struct frozen *f, uint64_t *key)
 {
     const struct frozen_parameters *p = &f->parameters;
     const struct glcnn_device_properties *device = glcnn_device_info(p->model->device);
-    const uint64_t numbers[] = {p->pictures->info->bytes, p->batch, p->memory, f->value_count};
+    const uint64_t numbers[] = {p->pictures->info->bytes, p->batch, p->memory, p->cut.count};
     uint8_t *bytes;
     size_t size;
     if (glcnn_network_serialize(f->head.network, true, &bytes, &size, NULL) != GLCNN_SUCCESS)
@@ -92,6 +150,7 @@ static bool find_key(const struct frozen *f, uint64_t *key)
     *key = digest_add(DIGEST_START, bytes, size);
     glcnn_serialize_destroy(bytes);
     *key = digest_add(*key, numbers, sizeof numbers);
+    *key = add_cut(f, *key);
     *key = digest_add(*key, &p->saved->form, sizeof p->saved->form);
     *key = digest_add(*key, p->saved->mean, sizeof p->saved->mean);
     *key = digest_add(*key, p->saved->deviation, sizeof p->saved->deviation);
@@ -130,6 +189,19 @@ static uint32_t slot_of(const struct frozen_feed *feed, const struct glcnn_data_
     return batch->indices[n] == UINT32_MAX ? NO_SLOT : feed->slots[batch->indices[n]];
 }
 
+static bool read_results(struct frozen *f, glcnn_image *const images[])
+{
+    const struct frozen_parameters *p = &f->parameters;
+    float *to = f->values;
+    bool good = true;
+    for (uint32_t i = 0; i < p->cut.count && good; i++) {
+        const size_t count = feature_values(&p->cut.at[i]) * p->batch;
+        good = glcnn_image_read_bytes(images[i], NULL, to, count * sizeof *to) == GLCNN_SUCCESS;
+        to += count;
+    }
+    return good;
+}
+
 /* Computes what a batch lacks of what has slots. False: the device or `error` has the message. */
 static bool keep_batch(struct frozen_feed *feed, const struct glcnn_data_batch *batch,
                        char error[GLCNN_ERROR_LENGTH])
@@ -143,16 +215,17 @@ static bool keep_batch(struct frozen_feed *feed, const struct glcnn_data_batch *
     f->computed += missing;
     if (missing == 0)
         return true;
-    glcnn_image *result = compute(&f->validation, batch);
-    if (!result ||
-        glcnn_image_read_bytes(result, NULL, f->values,
-                               sizeof *f->values * f->value_count * batch->count) != GLCNN_SUCCESS)
+    glcnn_image *images[FEATURES_MAX];
+    if (!compute(&f->validation, batch, images) || !read_results(f, images))
         return fail_device(f, error);
     bool good = true;
-    for (uint32_t n = 0; n < batch->count && good; n++)
-        good = slot_of(feed, batch, n) == NO_SLOT ||
-               features_write(f->features, slot_of(feed, batch, n), digest_picture(f, batch, n),
-                              f->values + (size_t)n * f->value_count, error);
+    for (uint32_t n = 0; n < batch->count && good; n++) {
+        const uint32_t slot = slot_of(feed, batch, n);
+        if (slot == NO_SLOT)
+            continue;
+        gather(f, n);
+        good = features_write(f->features, slot, digest_picture(f, batch, n), f->row, error);
+    }
     return good;
 }
 
@@ -273,10 +346,8 @@ static void keep(struct frozen *f)
         f->training.cached = f->validation.cached = false;
         features_close(&f->features);
     }
-    if (f->training.cached)
-        runner_destroy(&f->training.head);
     if (f->validation.cached)
-        runner_destroy(&f->validation.head);
+        runner_destroy(&f->plain);
 }
 
 static bool await_others(const struct frozen *f, char error[GLCNN_ERROR_LENGTH])
@@ -293,7 +364,8 @@ bool frozen_open(const struct frozen_parameters *parameters, struct frozen *f,
 {
     *f = (struct frozen){.parameters = *parameters};
     f->training.frozen = f->validation.frozen = f->test.frozen = f;
-    f->training.augments = true;
+    f->validation.head = f->test.head = &f->plain;
+    f->training.head = augment_is_asked(parameters->augment) ? &f->augmented : &f->plain;
     if (!make_parts(f, error))
         return false;
     keep(f);
@@ -302,14 +374,14 @@ bool frozen_open(const struct frozen_parameters *parameters, struct frozen *f,
 
 void frozen_close(struct frozen *f)
 {
-    runner_destroy(&f->training.head);
-    runner_destroy(&f->validation.head);
-    runner_destroy(&f->test.head);
+    runner_destroy(&f->augmented);
+    runner_destroy(&f->plain);
     free(f->training.slots);
     free(f->validation.slots);
     model_destroy(&f->tail);
     model_destroy(&f->head);
     features_close(&f->features);
     free(f->values);
+    free(f->row);
     *f = (struct frozen){.values = NULL};
 }

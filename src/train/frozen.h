@@ -10,7 +10,7 @@
 
 struct frozen_parameters {
     const struct model *model;
-    glcnn_image_node *cut; /* what the frozen layers make, one image */
+    struct features cut; /* what the frozen layers make, of layers.h */
     const struct pictures *pictures;
     const struct saved *saved;     /* how values are normalised */
     const struct augment *augment; /* of the pictures to train with */
@@ -32,23 +32,25 @@ struct frozen_parameters {
 struct frozen_feed {
     struct frozen *frozen;
     struct runner *runner; /* that takes them */
-    struct runner head;    /* of the first part; its graph NULL: not made yet */
-    bool augments;
-    bool cached;     /* pictures are those of a part of which all features are kept */
-    uint32_t *slots; /* by the part's pictures; NO_SLOT: none. NULL: of none */
+    struct runner *head;   /* of the first part */
+    bool cached;           /* pictures are those of a part of which all features are kept */
+    uint32_t *slots;       /* by the part's pictures; NO_SLOT: none. NULL: of none */
 };
 
 /* All zero: nothing is run separately. */
 struct frozen {
-    struct frozen_parameters parameters;
+    struct frozen_parameters parameters; /* its `cut` with sizes */
     struct model head, tail;
+    /* Of the first part, with and without augmentation; a graph that is NULL is not made yet, or no more. */
+    struct runner augmented, plain;
     struct frozen_feed training, validation, test; /* test: of any part, never kept */
     struct features *features;                     /* NULL: none are kept */
     char reason[GLCNN_ERROR_LENGTH];               /* why */
     uint32_t slot_count;                           /* pictures whose features are kept */
     uint32_t computed;                             /* of them by this run */
-    float *values;                                 /* of a batch */
-    uint32_t value_count;                          /* of a picture */
+    float *values;                                 /* of a batch, as runner_write has them */
+    float *row;                                    /* of a picture, as the file has them */
+    uint32_t value_count;                          /* of that */
 };
 
 /* Makes both parts, and what features there are to keep. Release with frozen_close, after a failure

@@ -286,22 +286,34 @@ static bool freeze(const struct choosing *c, const struct mark *mark)
     return fill(c, mark);
 }
 
+/* False: there are too many. */
+static bool add_cut(struct features *cut, glcnn_image_node *image)
+{
+    uint32_t i = 0;
+    while (i < cut->count && cut->at[i].image != image)
+        i++;
+    if (i == FEATURES_MAX)
+        return false;
+    cut->at[i].image = image;
+    cut->count += i == cut->count;
+    return true;
+}
+
 /* Gradients end where nothing before changes. */
 static void stop_gradients(struct choosing *c, struct layers *layers)
 {
-    bool is_one = true;
+    bool is_cut = true;
     for (size_t i = 0; i < c->count; i++)
         for (size_t s = 0; c->marks[i].live && s < sources(&c->marks[i]); s++) {
             glcnn_image_node *image = glcnn_filter_node_source(c->marks[i].filter, s);
             const struct mark *source = source_of(c, &c->marks[i], s);
             if (source && source->live)
                 continue;
-            is_one = is_one && source && (!layers->cut || layers->cut == image);
-            layers->cut = image;
+            is_cut = is_cut && source && add_cut(&layers->cut, image);
             glcnn_image_node_set_stop_gradient(image, source != NULL);
         }
-    if (!is_one)
-        layers->cut = NULL;
+    if (!is_cut)
+        layers->cut.count = 0;
 }
 
 static bool train_channels(const struct choosing *c, const struct mark *mark,

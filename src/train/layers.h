@@ -16,10 +16,10 @@ struct layers {
     uint32_t trained, count; /* filters with weights */
     size_t head;             /* the number of the first filter of the head, which "last" chooses */
     uint32_t backbone;       /* those before it that train */
-    /* The one image of frozen layers that those behind it read, where there is one: what comes
-     * before depends only on the picture. A dropout in front of the first trained layer lies behind
-     * it. NULL: nothing is frozen, or several images are read. */
-    glcnn_image_node *cut;
+    /* The images of frozen layers that those behind them read, without sizes: what comes before depends
+     * only on the picture. A dropout in front of the first trained layer lies behind them. None:
+     * nothing is frozen, the picture itself is read too, or there are more than FEATURES_MAX. */
+    struct features cut;
 };
 
 /* Chooses by the words above, and settles it in the model's network: training styles, stops of

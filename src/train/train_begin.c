@@ -82,14 +82,15 @@ static void describe_layers(const glcnn_trainer *s)
     if (s->layers.trained == s->layers.count)
         return;
     events_note(s->events, "layers: %u of %u train\n", s->layers.trained, s->layers.count);
-    if (s->settings.task->labels_turn)
+    if (s->layers.cut.count == 0)
         events_note(s->events,
-                    "features: not kept, since labels of the task %s turn with their pictures\n",
-                    s->settings.task->name);
-    else if (!s->layers.cut)
-        events_note(
-            s->events,
-            "features: not kept, since the trained layers read more than one frozen layer\n");
+                    "features: not kept, since the trained layers read the picture itself, or more "
+                    "than %d frozen layers\n",
+                    FEATURES_MAX);
+    else if (s->rounded.network)
+        events_note(s->events, "features: not kept, since the run trains for int8\n");
+    else if (!f->tail.network)
+        events_note(s->events, "features: not kept, because of --augment\n");
     else if (f->features)
         events_note(s->events,
                     "features: %u values of each of %u pictures, %u of them new, %.1f MiB in %s\n",

@@ -268,16 +268,23 @@ static glcnn_status make_split_runners(glcnn_trainer *s)
     return reload(s);
 }
 
-/* Labels that turn with the pictures need the pictures' own size and numbers in each step. What frozen layers give is
- * kept in float32, and so of no use to a model that rounds. */
+/* Two graphs take more memory than one, which is worth it where features are kept. They are not where pictures change in
+ * each step: then only a classifier's head of one image, which is small, is run by itself. What frozen layers give is
+ * float32, and so of no use to a model that rounds. */
+static bool splits(const glcnn_trainer *s)
+{
+    const glcnn_train_settings *t = &s->settings;
+    const uint32_t images = s->layers.cut.count;
+    return images > 0 && !s->rounded.network &&
+           (!augment_is_asked(&t->augment) || (images == 1 && !t->task->labels_turn));
+}
+
 glcnn_status session_open_runners(glcnn_trainer *s)
 {
     const glcnn_status status = session_round_model(s);
     if (status != GLCNN_SUCCESS)
         return status;
-    return s->layers.cut && !s->settings.task->labels_turn && !s->rounded.network
-               ? make_split_runners(s)
-               : make_runners(s);
+    return splits(s) ? make_split_runners(s) : make_runners(s);
 }
 
 static void close_runners(glcnn_trainer *s)

@@ -71,7 +71,7 @@ static glcnn_status validate(glcnn_trainer *s, glcnn_data_part part, glcnn_data_
     char error[GLCNN_ERROR_LENGTH] = "not enough memory";
     score_free(&s->score);
     tallies_clear(&s->tallies);
-    bool good = score_begin(&s->score, s->frozen.tail.network ? &s->frozen.tail : &s->model);
+    bool good = score_begin(&s->score, &s->model);
     s->score.tallies = &s->tallies;
     score_of(&s->score, s->pictures.set, part);
     good = good && session_begin_findings(s, error) && session_average_statistics(s, error) &&
