@@ -1,12 +1,13 @@
 #!/bin/sh
 # Heads of detect and segment on an imported network: a classifier that is trained here, written as ONNX
-# and imported, learns boxes and masks with its own layers frozen; runs that are resumed and unfrozen, what
-# comes of the files, and what cannot be a backbone. All within the minimum limits. With GLCNN_TEST_FULL
+# and imported, learns boxes and masks with its own layers frozen; runs that are resumed and unfrozen, features that
+# are kept, what comes of the files, and what cannot be a backbone. All within the minimum limits. With GLCNN_TEST_FULL
 # also the network of a package, where npm can fetch it.
 #
 # Runs from the top of a built tree. CC, PKG_CONFIG and O may be given. Exits 77 without a device.
 
 . tests/tool.sh
+. tests/features.sh
 cd "$work" || exit 1
 export GLCNN_LIMITS=min
 
@@ -179,6 +180,11 @@ for task in detect segment; do
     done
     cmp whole.found pieces.found || fail "a resumed run of $task differs"
 done
+
+# ---- Features that are kept ----
+
+keeps_features 24 --model net.glcnn --task detect --data boxes --limit 12 --batch 4
+keeps_features 16 --model net.glcnn --task segment --data masks --limit 8 --batch 4
 
 # ---- A network that is no classifier, and what cannot be a backbone ----
 

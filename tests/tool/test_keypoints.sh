@@ -1,10 +1,11 @@
 #!/bin/sh
 # The task keypoints on made pictures: what is trained, evaluated and predicted, against distances that
-# this script makes of the predictions by itself; a run that is resumed; and what is refused.
+# this script makes of the predictions by itself; a run that is resumed; features that are kept; and what is refused.
 #
 # Runs from the top of a built tree. CC, PKG_CONFIG and O may be given. Exits 77 without a device.
 
 . tests/tool.sh
+. tests/features.sh
 cd "$work" || exit 1
 
 # refuses STATUS PHRASE ARGUMENT...: the tool ends with that status, and says so.
@@ -150,6 +151,10 @@ for file in whole pieces; do
         fail "$file predicts nothing"
 done
 cmp whole.found pieces.found || fail 'a resumed run differs'
+
+# ---- Features that are kept ----
+
+keeps_features 24 --model shapes.safetensors --task keypoints --data shapes --limit 12 --batch 4
 
 # ---- Left and right ----
 
