@@ -38,7 +38,8 @@ struct glcnn_run_options {
  * forward state itself. Besides the kernel's own parameters `settings` take destination_width and
  * destination_height: the size of the (forward) result, which makes offsets count as they are set;
  * without them padding decides. A setting that another one leaves without an effect, as pad_left without
- * padding=custom, is refused by its name. An input that is optional and not given is computed by the kernels
+ * padding=custom, is refused by its name. All image inputs have as many images, unless offset_z or a clip
+ * rectangle chooses some. An input that is optional and not given is computed by the kernels
  * that would have filled it. All outputs are returned in *outputs, *output_count of them, each with
  * its data, in one allocation to be released with glcnn_run_destroy.
  * On failure nothing is returned and `error`, if not NULL, has the message.

@@ -156,6 +156,41 @@ static bool input_shapes(const struct run *run, const struct operation *operatio
     return true;
 }
 
+/* True if all images of each source are meant: none is chosen by an offset or the clip rectangle. */
+static bool takes_all_images(const struct resolved *r)
+{
+    const struct glcnn_addressing *each[] = {&r->operation.properties, &r->forward.properties};
+    for (size_t i = 0; i < (r->has_forward ? 2 : 1); i++)
+        if (each[i]->primary.offset.z != 0 || each[i]->secondary.offset.z != 0 ||
+            each[i]->clip_rect.origin.z != 0 || each[i]->clip_rect.size.depth != UINT32_MAX)
+            return false;
+    return true;
+}
+
+/* An image that nothing reads would be dropped without a word. A gradient has those of the forward result, which may
+ * be more than the sources have. */
+static bool check_numbers_of_images(const struct run *run, const struct resolved *r)
+{
+    const struct operation *o = &r->operation;
+    const struct argument *argument, *first = NULL;
+    uint32_t wanted = 0;
+    for (size_t i = 0; (argument = descriptor_argument_at(o->descriptor, i)); i++) {
+        const uint32_t found = r->shapes.images[i].number_of_images;
+        if (!argument_is_image(argument) || !argument->input || found == 0 ||
+            (r->has_forward && argument->place == PLACE_SOURCE) || !takes_all_images(r))
+            continue;
+        if (first && found != wanted)
+            return invalid(
+                run->validation,
+                "%s: %s has %u images and %s %u; they must agree, unless an offset along "
+                "z or a clip rectangle chooses some",
+                o->descriptor->name, first->name, wanted, argument->name, found);
+        first = argument;
+        wanted = found;
+    }
+    return true;
+}
+
 /* The forward result's shape: as padding makes it, or as given with offsets as set. */
 static bool result_shape(const struct run *run, struct operation *operation, struct shapes *shapes)
 {
@@ -265,6 +300,13 @@ static bool resolve_forward(const struct run *run, struct resolved *r)
     if (!image_shape(run, gradient, &result) || !forward_sources(run, r, source, &result) ||
         !result_shape(run, &r->forward, &r->forward_shapes))
         return false;
+    const uint32_t wanted = r->forward_shapes.images[to].number_of_images;
+    if (takes_all_images(r) && result.number_of_images != wanted)
+        return invalid(
+            run->validation,
+            "%s: source_gradient has %u images and the result of %s %u; they must agree, "
+            "unless an offset along z or a clip rectangle chooses some",
+            r->operation.descriptor->name, result.number_of_images, d->name, wanted);
     r->forward_shapes.images[to] = result;
     mark_given(&r->forward, &r->forward_shapes);
     return resolve_geometry(run, &r->forward, &r->forward_shapes, NULL) &&
@@ -349,7 +391,7 @@ bool resolve(const struct run *run, const struct glcnn_descriptor *descriptor, s
                                            r->forward_parameters))
         return false;
     if (!apply_settings(run, r, false) || !input_shapes(run, o, &r->shapes) ||
-        !result_shape(run, o, &r->shapes))
+        !check_numbers_of_images(run, r) || !result_shape(run, o, &r->shapes))
         return false;
     bool good = true;
     if (r->has_forward)

@@ -109,6 +109,38 @@ static void bad_requests_are_refused(void)
     refused("pooling_max_gradient", pair, 2, NULL, 0, "source gradient is 3x1");
 }
 
+/* Images of one input that nothing reads are not dropped without a word; an offset chooses some. */
+static void inputs_of_other_numbers_of_images_are_refused(void)
+{
+    static float numbers[3] = {1, 2, 4};
+    static const struct {
+        const char *kernel, *first, *second;
+    } pairs[] = {{"add", "source_image", "secondary_image"},
+                 {"axis_concatenation", "source_image", "secondary_image"},
+                 {"matrix_multiplication", "source_image", "secondary_image"},
+                 {"loss", "source_image", "labels"},
+                 {"neuron_gradient", "source_gradient", "source_image"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        for (uint32_t more = 0; more < 2; more++) {
+            const struct glcnn_array both[] = {{pairs[i].first, 4, {2 + more, 1, 1, 1}, numbers},
+                                               {pairs[i].second, 4, {3 - more, 1, 1, 1}, numbers}};
+            refused(pairs[i].kernel, both, 2, NULL, 0,
+                    more ? " has 3 images and " : " has 2 images and ");
+        }
+    const struct glcnn_array both[] = {{"source_image", 4, {2, 1, 1, 1}, numbers},
+                                       {"secondary_image", 4, {3, 1, 1, 1}, numbers}};
+    const struct glcnn_setting from = {.name = "secondary_offset_z", .value = 1};
+    const float wanted[2] = {1 + 2, 2 + 4};
+    struct glcnn_array *outputs;
+    size_t count;
+    char error[512];
+    CU_ASSERT_EQUAL_FATAL(
+        glcnn_run(cases_device(), "add", &from, 1, both, 2, NULL, &outputs, &count, error),
+        GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL(memcmp(outputs[0].data, wanted, sizeof wanted), 0);
+    glcnn_run_destroy(outputs);
+}
+
 static void bounds_of_whole_numbers_are_whole_numbers(void)
 {
     const struct glcnn_array source = image("source_image", row, 4);
@@ -280,6 +312,8 @@ int main(int argc, char *argv[])
         {"missing statistics are computed", missing_statistics_are_computed},
         {"a field that is given is used", a_field_that_is_given_is_used},
         {"bad requests are refused", bad_requests_are_refused},
+        {"inputs of other numbers of images are refused",
+         inputs_of_other_numbers_of_images_are_refused},
         {"bounds of whole numbers are whole numbers", bounds_of_whole_numbers_are_whole_numbers},
         {"whole numbers of 64 bits are exact", whole_numbers_of_64_bits_are_exact},
         {"seeds of 64 bits are told apart", seeds_of_64_bits_are_told_apart},
