@@ -29,8 +29,8 @@ struct augment {
     "  noise=DEVIATION      values changed at random, with a standard deviation of up to 1\n"     \
     "  cutout=PIXELS        a square of zeros of up to 4096 pixels a side\n"                     \
     "  mixup=ALPHA          blended with another picture of the batch, labels too\n"             \
-    "  cutmix=ALPHA         a rectangle of another picture in it, labels by area\n"              \
-    "                       ALPHA up to 100: the other's share is from Beta(ALPHA, ALPHA)\n"     \
+    "  cutmix=ALPHA         a rectangle of another picture in it, labels by area; of both ALPHA is up " \
+    "to 100, and the other picture's share is from Beta(ALPHA, ALPHA)\n"                          \
     "  mosaic               parts of four pictures of the batch, with their boxes: detect alone\n"
 /* clang-format on */
 

@@ -476,10 +476,9 @@ const struct task task_keypoints = {
     .name = "keypoints",
     .text = "places in a picture",
     .words =
-        "  keypoints  places in pictures, of a CSV that names these, in columns\n"
-        "             NAME_x,NAME_y for each, in pixels from the upper left corner, -1\n"
-        "             where it is not seen: squared. Where a picture is mirrored those change\n"
-        "             places that are called left and right: left_eye, right_eye; l_hand\n",
+        "  keypoints  places in pictures, of a CSV that names these, in columns NAME_x,NAME_y for each, in "
+        "pixels from the upper left corner, -1 where it is not seen: squared. In a mirrored picture the points of a "
+        "left and a right name, as left_eye and right_eye or l_hand and r_hand, change places\n",
     .changes = {true, 0.1, 20, 0.2, 0, false},
     .measure = "PCK@0.05",
     .nothing = "no keypoints",

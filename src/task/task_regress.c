@@ -348,8 +348,8 @@ const struct task task_regress = {
     .name = "regress",
     .text = "real numbers for each picture",
     .words =
-        "  regress    real numbers, of .npy labels, a CSV's column, or a CSV that names pictures:\n"
-        "             squared, huber or absolute, in units of the numbers' deviations\n",
+        "  regress    real numbers, of .npy labels, a CSV's column, or a CSV that names pictures: squared, huber or "
+        "absolute, in units of the numbers' deviations\n",
     .measure = "R2",
     .nothing = "no spread",
     .classes = "numbers",

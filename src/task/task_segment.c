@@ -530,8 +530,8 @@ const struct task task_segment = {
     .name = "segment",
     .text = "a class for each pixel",
     .words =
-        "  segment    a class for each pixel, of masks beside pictures (folders images and masks):\n"
-        "             cross-entropy, dice or focal\n",
+        "  segment    a class for each pixel, of masks beside pictures (folders images and masks): cross-entropy, "
+        "dice or focal\n",
     .changes = {true, 0.125, 15, 0.25, 0, true},
     .measure = "mIoU",
     .nothing = "no classes",

@@ -58,7 +58,8 @@ static const char details[] =
     "are farther from the bank than the threshold: red, yellow at twice of it, white at three "
     "times.\n"
     "\n"
-    "  glcnn import net.onnx -o net.glcnn --mean 0.485,0.456,0.406 --deviation 0.229,0.224,0.225\n"
+    "  glcnn import net.onnx -o net.glcnn --mean 0.485,0.456,0.406 \\\n"
+    "      --deviation 0.229,0.224,0.225\n"
     "  glcnn anomaly fit bottle --model net.glcnn -o bottle.glcnn\n"
     "  glcnn anomaly score bottle.glcnn bottle --maps maps\n";
 

@@ -35,7 +35,8 @@ static const struct option_row options[] = {
      NAME_AT(struct export, out)},
     {0, "batch", "N", "fix the batch, as NPUs want it (default: any size)",
      WHOLE_AT(struct export, options.batch, 1, BATCH_MOST)},
-    {OPTION_BOXES, "boxes", "LAYOUT", "split, yolo or nms: how a detector's boxes leave"},
+    {OPTION_BOXES, "boxes", "LAYOUT",
+     "form of a detector's boxes: split, yolo or nms (default: split)"},
     {OPTION_PREPROCESSING, "embed-preprocessing", "WHAT",
      "normalise in the file: bytes, unit, bytes-bgr or unit-bgr"},
     {0, "int8", NULL, "in int8, by the ranges of values on the pictures of --data",
@@ -64,10 +65,10 @@ static const char details[] =
     "normalised, for Ultralytics' loaders and for \"glcnn import\".\n"
     "A FILE whose name ends with .tflite is one of TensorFlow Lite, with N,H,W,C in place of N,C,H,W, a batch of 1 "
     "unless --batch says otherwise, and the classes in labels.txt at its end.\n"
-    "It takes \"images\", N,C,H,W, of values in 0 .. 1, minus the mean, divided by the deviation. With "
-    "--embed-preprocessing it does that itself: of bytes, or of a unit's values in 0 .. 1, red first, or as "
-    "OpenCV has pictures blue first. What it gives is printed: of the tasks classify and segment scores, of "
-    "which a soft max makes probabilities; of detect\n"
+    "The input \"images\", N,C,H,W, has values in 0 .. 1, less the mean, divided by the deviation. With "
+    "--embed-preprocessing the file does that itself: to bytes of 0 .. 255 (bytes), or to values of 0 .. 1 (unit), "
+    "red first, or with -bgr blue first, as OpenCV has pictures. The outputs are printed: of the tasks classify and "
+    "segment scores, of which a soft max makes probabilities; of detect\n"
     "  split  boxes_8 and scores_8, and so on for each grid, as convolutions leave them:\n"
     "         for quantisers and NPUs (default)\n"
     "  yolo   output, N x (4 + classes) x places: centres and sizes in pixels, then\n"
@@ -86,8 +87,9 @@ static const char details[] =
     "\n"
     "  glcnn export fruit.glcnn -o fruit.onnx\n"
     "  glcnn export fruit.glcnn -o fruit.int8.onnx --int8 --data fruit\n"
-    "  glcnn export fruit.glcnn -o fruit.onnx --batch 1 --calibration kit --data fruit\n"
-    "  glcnn export parking.glcnn -o parking.onnx --boxes yolo --batch 1 --embed-preprocessing unit\n";
+    "  glcnn export fruit.glcnn -o a.onnx --batch 1 --calibration kit --data fruit\n"
+    "  glcnn export parking.glcnn -o parking.onnx --boxes yolo --batch 1 \\\n"
+    "      --embed-preprocessing unit\n";
 
 static int fail(const struct export *e, const char *error)
 {

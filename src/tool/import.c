@@ -72,8 +72,8 @@ static const char details[] =
     "train\" calls them, with shapes and numbers of values; those that do not train with the "
     "reason. Of many the first are listed, with --parameters all.\n"
     "\n"
-    "  glcnn import net.onnx -o net.glcnn --mean 0.485,0.456,0.406 --deviation 0.229,0.224,0.225 "
-    "--resize 256\n"
+    "  glcnn import net.onnx -o net.glcnn --mean 0.485,0.456,0.406 \\\n"
+    "      --deviation 0.229,0.224,0.225 --resize 256\n"
     "  glcnn train --model net.glcnn --data fruit --out fruit.glcnn\n";
 
 /* The table has the command's options for those of the library that a message names. */

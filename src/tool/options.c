@@ -189,9 +189,9 @@ static void print_option(const struct option_row *o)
     snprintf(left, sizeof left, "--%s%s%s", o->name, o->value ? "=" : "",
              o->value ? value_of(o) : "");
     if (is_short(o))
-        output_indented(OPTION_TEXT, "  -%c, %-*s%s\n", o->letter, OPTION_TEXT - 6, left, o->text);
+        output_indented(OPTION_TEXT, "  -%c, %-*s %s\n", o->letter, OPTION_TEXT - 7, left, o->text);
     else
-        output_indented(OPTION_TEXT, "      %-*s%s\n", OPTION_TEXT - 6, left, o->text);
+        output_indented(OPTION_TEXT, "      %-*s %s\n", OPTION_TEXT - 7, left, o->text);
 }
 
 /* Where the second column of a line that is set in begins; 4 of one that has one column. */

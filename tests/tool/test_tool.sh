@@ -80,6 +80,8 @@ says out "glcnn $(sed -n 's/^#define GLCNN_VERSION_MAJOR *//p' "$top/include/glc
 for command in $(sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' out); do
     gives 0 $command --help
     says out "usage: glcnn $command"
+    # A line of an example fits: what goes on by four blanks was broken. An option ends before its text begins.
+    ! grep '^    [^ ]\|^.\{81\}\|^  .* --[a-z-]*=[A-Z]\{2,\}[a-z]\{2,\}' out >err || fail "help $command: $(cat err)"
     gives 2 $command --nonsense
     says err "glcnn $command: there is no option --nonsense; there are "
     gives 2 $command --halp=3
