@@ -403,6 +403,58 @@ for file in made/a.csv made/a.svg made/a/index.html made/a.json; do
     mv kept $file
 done
 
+# ---- The rule's corners -------------------------------------------------------------------------------
+
+pool='run pooling_max -p kernel_width=3 --reference -i source_image=in/x.npy'
+clean
+: >made/x.npy
+go 'empty' $pool -o destination_image=made/x.npy
+ends 0 ''
+[ -s made/x.npy ] || fail "$what: nothing is written"
+rm made/x.npy
+for descriptor in /dev/fd/5 /proc/self/fd/5; do
+    [ -e /proc/self/fd ] || continue
+    {
+        echo begun >&5
+        go 'descriptor' $pool -o destination_image=$descriptor
+    } 5>made/x.npy
+    ends 0 ''
+    [ "$(head -n 1 made/x.npy)" = begun ] || fail "$what: the file is replaced, or written from its start"
+    rm made/x.npy
+done
+if [ -c /dev/null ]; then
+    go 'two outputs to a device' train --data in/cl --net small $small --log /dev/null --trace /dev/null
+    ends 0 ''
+fi
+
+# A run that is refused leaves no folder that it made, and every one that was there.
+mkdir made/there
+for folder in made/a/b/c made/there/a/b; do
+    go 'refused' predict in/seg.safetensors in/seg/images/0.png --draw $folder --masks $folder
+    ends 1 'are one file'
+    [ "$(find made)" = "made
+made/there" ] || fail "$what: it leaves $(find made)"
+done
+
+# An earlier output may lie among the data, whichever it is, and is replaced by force; data are not.
+cp -R in/seg made/seg
+page=made/seg/index.html
+for mark in '12345678{"__metadata__":{' 'step,epoch,learning_rate,loss,' \
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ' '<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset' '{"traceEvents":[' 'glcnn features'; do
+    printf '%s' "$mark" >$page
+    go "among the data: $mark" look made/seg --report made/seg --force
+    ends 0 ''
+    printf '%sx' "${mark%?}" >$page
+    cp $page kept
+    go "among the data: not quite $mark" look made/seg --report made/seg --force
+    ends 1 'index.html: lies in made/seg, which this run reads, and would be replaced by --report'
+    cmp -s $page kept || fail "$what: it is replaced"
+done
+clean
+
 # ---- Observers that fail ------------------------------------------------------------------------------
 
 if [ -c /dev/full ]; then
