@@ -385,8 +385,12 @@ static void label_studio_brush(void)
                lower_stroke);
     write_mask("brush/task-12-annotation-9-by-me@a.b-tag-cat-0.png", PNG_COLOR_TYPE_GRAY,
                left_stroke);
-    glcnn_dataset *data = open_parts("brush", 2, 0, 0);
+    write_picture("brush/images/1b.png"); /* of no task: its name only begins with a number */
+    data_write_text("brush/images/.hidden", "");
+    glcnn_dataset *data = open_parts("brush", 3, 0, 0);
     CU_ASSERT_STRING_EQUAL(glcnn_dataset_info(data)->format, "brush");
+    CU_ASSERT_EQUAL(glcnn_dataset_info(data)->ignored, 1);
+    CU_ASSERT(data_says(data, glcnn_dataset_decision, "1b.png: no mask is of its task"));
     CU_ASSERT_STRING_EQUAL(data_describe_classes(data), "background cat wet-dog");
     expect_pixels(data, GLCNN_DATA_PART_TRAINING, "background 130 cat 50 wet-dog 20");
     CU_ASSERT_PTR_NULL(glcnn_dataset_note(data, 0));
@@ -394,7 +398,7 @@ static void label_studio_brush(void)
     data = data_open("brush", &(struct glcnn_data_parameters){.targets = GLCNN_DATA_TARGETS_BOXES});
     CU_ASSERT_STRING_EQUAL(data_describe_boxes(data, GLCNN_DATA_PART_TRAINING),
                            "1.png: cat 0 0 0.25 0.4, cat 0.7 0 1 0.5, wet-dog 0 0.9 1 1; "
-                           "task-12.png: cat 0 0 0.25 0.4");
+                           "1b.png; task-12.png: cat 0 0 0.25 0.4");
     CU_ASSERT(data_says(data, glcnn_dataset_decision, "objects have outlines, of which the boxes"));
     glcnn_dataset_destroy(&data);
     data_refuses(
@@ -406,7 +410,10 @@ static void brush_beside_the_list_of_tasks(void)
 {
     static const char json[] =
         "[{\"id\": 7, \"data\": {\"image\": \"/data/upload/1/0a1b2c3d-a.png\"}, \"annotations\": []},"
-        "{\"id\": 8, \"image\": \"/data/local-files/?d=set/b.png\"}, {\"id\": \"9\"}, 5]";
+        "{\"id\": 8, \"image\": \"/data/local-files/?d=set/b.png\"}, {\"id\": \"9\"}, 5,"
+        "{\"id\": 900, \"text\": \"a picture\", \"image\": \"/data/local-files/?d=c.png\"},"
+        "{\"id\": 901, \"image\": \"D:\\\\set\\\\d.png\"},"
+        "{\"id\": 902, \"image\": \"/data/upload/1/0a1b2c3d_e.png\"}]";
     data_write_text("tasks/train/export.json", json);
     write_picture("tasks/train/7.png");
     write_picture("tasks/train/a.png");
@@ -420,7 +427,24 @@ static void brush_beside_the_list_of_tasks(void)
                right_stroke);
     write_mask("tasks/val/masks/task-9-annotation-4-by-1-tag-dog-0.png", PNG_COLOR_TYPE_GRAY,
                right_stroke);
-    glcnn_dataset *data = open_parts("tasks", 2, 1, 0);
+    /* A list's pictures by what a URL has, by Windows' paths and by whole names alone. */
+    for (int task = 900; task <= 902; task++) {
+        char name[96];
+        snprintf(name, sizeof name, "tasks/val/images/%c.png", "cde"[task - 900]);
+        write_picture(name);
+        snprintf(name, sizeof name, "tasks/val/masks/task-%d-annotation-1-by-1-tag-cat-0.png",
+                 task);
+        write_mask(name, PNG_COLOR_TYPE_GRAY, left_stroke);
+    }
+    glcnn_dataset *data = open_parts("tasks", 2, 4, 0);
+    CU_ASSERT_EQUAL(glcnn_dataset_info(data)->ignored, 0);
+    for (uint32_t i = 0; i < 4; i++) {
+        uint8_t whole[PIXELS];
+        CU_ASSERT_EQUAL(glcnn_dataset_read_mask(data, GLCNN_DATA_PART_VALIDATION, i, WIDTH, HEIGHT,
+                                                whole, NULL),
+                        GLCNN_SUCCESS);
+        CU_ASSERT_EQUAL(whole[0], i == 1 || i == 2); /* of c and d; b has none there, and e none */
+    }
     CU_ASSERT_STRING_EQUAL(data_describe_classes(data), "background cat");
     expect_pixels(data, GLCNN_DATA_PART_TRAINING, "background 200");
     expect_pixels(data, GLCNN_DATA_PART_VALIDATION, "background 170 cat 30");
