@@ -471,8 +471,8 @@ GLCNN_API glcnn_status glcnn_dataset_read_picture(glcnn_dataset *data, glcnn_dat
 
 /* Writes the class of each pixel of an image's mask, GLCNN_DATA_NO_CLASS for none, [height][width]: of
  * glcnn_dataset_size as the file has it, otherwise of the pixels in the middle of those that are written.
- * Once a mask of a part was read so, those of the part that a loader decodes are kept for their next such call, 64 MiB of
- * them at most, so that they are decoded once.
+ * Masks that a loader decodes are kept for their next such call, 64 of them and 64 MiB at most, so that they are decoded
+ * once. Those of a part of which no mask is read so are not kept once there are more.
  * Errors: as glcnn_dataset_read_picture; GLCNN_INVALID_ARGUMENT where targets are no masks. */
 GLCNN_API glcnn_status glcnn_dataset_read_mask(glcnn_dataset *data, glcnn_data_part part,
                                                uint32_t index, uint32_t width, uint32_t height,

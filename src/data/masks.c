@@ -293,7 +293,7 @@ static size_t bytes_of(const struct picture_values *v)
     return (size_t)v->width * v->height;
 }
 
-static void release_handed(struct handed_masks *h, uint32_t i)
+static void release_handed(struct handed_masks *h, size_t i)
 {
     if (h->items[i].values.values)
         h->bytes -= bytes_of(&h->items[i].values);
@@ -307,16 +307,37 @@ void masks_release_handed(struct masks *masks)
         release_handed(&masks->handed, i);
 }
 
+/* Whoever reads no mask of a part whole has no use for the others either. */
+static void leave_out(struct masks *m, size_t i)
+{
+    struct handed_masks *h = &m->handed;
+    const glcnn_data_part part = h->items[i].part;
+    const bool is_left = h->items[i].values.values && !atomic_load(&m->are_wanted[part]);
+    release_handed(h, i);
+    for (size_t k = 0; is_left && k < sizeof h->items / sizeof *h->items; k++)
+        if (h->items[k].part == part)
+            release_handed(h, k);
+    if (is_left)
+        atomic_store(&m->are_left[part], true);
+}
+
+static bool is_handed_over(const struct masks *m, glcnn_data_part part)
+{
+    return atomic_load(&m->are_wanted[part]) || !atomic_load(&m->are_left[part]);
+}
+
 /* Takes the values over, and leaves out the oldest as long as there is too much. */
-static void hand_over(glcnn_dataset *set, uint32_t index, struct picture_values *values)
+static void hand_over(glcnn_dataset *set, glcnn_data_part part, uint32_t index,
+                      struct picture_values *values)
 {
     struct handed_masks *h = &set->masks.handed;
     const uint32_t most = sizeof h->items / sizeof *h->items;
     pthread_mutex_lock(&set->mutex);
     for (uint32_t i = 0; i < most && h->bytes + bytes_of(values) > HANDED_MOST; i++)
-        release_handed(h, (h->next + i) % most);
-    release_handed(h, h->next);
+        leave_out(&set->masks, (h->next + i) % most);
+    leave_out(&set->masks, h->next);
     h->items[h->next].index = index;
+    h->items[h->next].part = part;
     h->items[h->next].values = *values;
     h->bytes += bytes_of(values);
     h->next = (h->next + 1) % most;
@@ -362,9 +383,9 @@ static glcnn_status decode(glcnn_dataset *set, glcnn_data_part part, uint32_t in
         sample(set, &values, places, classes);
     else if (status == GLCNN_SUCCESS)
         status = fail_no_memory(error, set->path);
-    if (status == GLCNN_SUCCESS && atomic_load(&set->masks.are_wanted[part]) &&
+    if (status == GLCNN_SUCCESS && is_handed_over(&set->masks, part) &&
         bytes_of(&values) <= HANDED_MOST)
-        hand_over(set, index, &values);
+        hand_over(set, part, index, &values);
     free(places);
     free(values.values);
     return status;

@@ -78,6 +78,7 @@ struct numbers {
 struct handed_masks {
     struct {
         uint32_t index;
+        glcnn_data_part part;
         struct picture_values values; /* without values: there is none */
     } items[64];
     uint32_t next; /* the oldest of these, which the next one stands in for */
@@ -105,6 +106,7 @@ struct masks {
     _Atomic uint8_t *states;
     uint8_t *kept;
     _Atomic bool are_wanted[GLCNN_DATA_PARTS]; /* whole: some were read so */
+    _Atomic bool are_left[GLCNN_DATA_PARTS];   /* one was handed over, and left out unread */
     struct handed_masks handed;
 };
 
@@ -291,8 +293,8 @@ glcnn_status set_mask_values(const glcnn_dataset *set, uint32_t index,
 /* The classes of the pixels of mask number `index`, [H][W]. */
 glcnn_status set_mask(glcnn_dataset *set, glcnn_data_part part, uint32_t index, uint8_t *classes,
                       char *error);
-/* The same as set_mask_values, of a part whose masks are from then on handed over by set_mask, so that each is decoded
- * once. */
+/* The same as set_mask_values, of what set_mask has handed over, so that each mask is decoded once. A part is handed
+ * over until one of its masks is left out unread, and again from the first one on that is read here. */
 glcnn_status set_take_mask(glcnn_dataset *set, glcnn_data_part part, uint32_t index,
                            struct picture_values *values, char *error);
 void masks_release_handed(struct masks *masks);

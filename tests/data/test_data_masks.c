@@ -479,7 +479,7 @@ static void brush_is_refused(void)
 }
 
 /* What a loader has decoded is not decoded again for its whole size, which a file that is gone could not be. */
-static void masks_are_decoded_once(void)
+static void decode_once(bool one_is_read_before)
 {
     char name[64];
     uint8_t whole[PIXELS];
@@ -493,9 +493,10 @@ static void masks_are_decoded_once(void)
     }
     data_write_text("once/classes.txt", "a\nb\nc\n");
     glcnn_dataset *data = data_open("once", &small);
-    CU_ASSERT_EQUAL(
-        glcnn_dataset_read_mask(data, GLCNN_DATA_PART_TRAINING, 0, WIDTH, HEIGHT, whole, NULL),
-        GLCNN_SUCCESS);
+    if (one_is_read_before)
+        CU_ASSERT_EQUAL(
+            glcnn_dataset_read_mask(data, GLCNN_DATA_PART_TRAINING, 0, WIDTH, HEIGHT, whole, NULL),
+            GLCNN_SUCCESS);
     glcnn_data_loader *loader =
         data_load(data, &(struct glcnn_data_loader_parameters){.batch = 3, .threads = 1});
     CU_ASSERT_EQUAL(data_next(loader).filled, 3);
@@ -518,6 +519,41 @@ static void masks_are_decoded_once(void)
     glcnn_dataset_destroy(&data);
 }
 
+static void masks_are_decoded_once(void)
+{
+    decode_once(true);
+    decode_once(false);
+}
+
+/* Where nobody reads masks whole, those that were decoded do not stay. */
+static void masks_that_nobody_reads_whole_are_released(void)
+{
+    enum { MANY = 65 };
+    char name[64];
+    uint8_t whole[PIXELS];
+    struct glcnn_data_parameters small = masks;
+    small.width = small.height = 4;
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof name, "unread/images/%02d.png", i);
+        write_picture(name);
+        snprintf(name, sizeof name, "unread/masks/%02d.png", i);
+        write_mask(name, PNG_COLOR_TYPE_GRAY, zero_and_one);
+    }
+    glcnn_dataset *data = data_open("unread", &small);
+    glcnn_data_loader *loader =
+        data_load(data, &(struct glcnn_data_loader_parameters){.batch = MANY, .threads = 1});
+    CU_ASSERT_EQUAL(data_next(loader).filled, MANY);
+    for (uint32_t i = 0; i < MANY - 1; i++) {
+        snprintf(name, sizeof name, "unread/masks/%02u.png", i);
+        CU_ASSERT_EQUAL(remove(data_path(name)), 0);
+        CU_ASSERT_EQUAL(
+            glcnn_dataset_read_mask(data, GLCNN_DATA_PART_TRAINING, i, WIDTH, HEIGHT, whole, NULL),
+            GLCNN_IO_ERROR);
+    }
+    glcnn_data_loader_destroy(&loader);
+    glcnn_dataset_destroy(&data);
+}
+
 int main(int argc, char **argv)
 {
     CU_TestInfo tests[] = {
@@ -533,6 +569,7 @@ int main(int argc, char **argv)
         UNIT_TEST(values_of_one_part_are_told),
         UNIT_TEST(turned_pictures),
         UNIT_TEST(masks_are_decoded_once),
+        UNIT_TEST(masks_that_nobody_reads_whole_are_released),
         CU_TEST_INFO_NULL,
     };
     int status = unit_run("data masks", tests, argc, argv);
