@@ -24,9 +24,11 @@ struct seen {
 
 static void tell_range(struct text *text, const char *what, const struct glcnn_data_range *r)
 {
-    if (r->most > 0)
-        text_format(text, "%s %.4g to %.4g pixels, the median %.4g\n", what, r->least, r->most,
+    if (r->most > r->least)
+        text_format(text, "%s: %.4g to %.4g pixels, median %.4g\n", what, r->least, r->most,
                     r->median);
+    else if (r->most > 0)
+        text_format(text, "%s: %.4g pixels\n", what, r->most);
 }
 
 static void tell_classes(struct seen *s)
@@ -57,9 +59,9 @@ static void tell(struct seen *s)
                 info->is_split ? " (set aside of the training part)" : "", info->counts[2],
                 info->class_count, s->task->classes);
     tell_classes(s);
-    tell_range(&s->text, "pictures are wide", &s->look->widths);
-    tell_range(&s->text, "pictures are high", &s->look->heights);
-    tell_range(&s->text, "boxes are across", &s->look->sides);
+    tell_range(&s->text, "widths of pictures", &s->look->widths);
+    tell_range(&s->text, "heights of pictures", &s->look->heights);
+    tell_range(&s->text, "sizes of boxes, roots of areas", &s->look->sides);
     for (uint32_t i = 0; i < s->look->suspicion_count; i++)
         text_show(&s->text, "suspicious: %s\n", s->look->suspicions[i].text);
     if (s->look->suspicion_count == 0)

@@ -61,6 +61,7 @@ mkdir -p few/kiwi few/banana
 cp fruit/kiwi/1.png fruit/kiwi/2.png fruit/kiwi/torn.png few/kiwi && cp fruit/banana/[1-3].png few/banana
 "$glcnn" look --report seen few >said 2>log || fail 'a look fails'
 grep -q 'torn.png: .*<br/>' seen/index.html || fail 'the page does not say why a picture is not drawn'
+grep -q '^widths of pictures: [0-9]* pixels$' said && grep -q '^heights of pictures: ' said || fail "sizes are told as $(cat said)"
 "$glcnn" predict fruit.safetensors fruit/*/23.png >said 2>log || fail 'predict fails'
 sed 's/ [01]\.[0-9]*$//' said >names
 printf '%s\n' 'fruit/banana/23.png 0 banana' 'fruit/kiwi/23.png 1 kiwi' \
