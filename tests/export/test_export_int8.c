@@ -14,7 +14,7 @@
 #include "task/trained.h"
 #include "tests/data_files.h"
 
-enum { SIDE = 32, EACH = 6, COMPARED = 2 };
+enum { SIDE = 32, EACH = 10, COMPARED = 2 };
 
 static const char *const names[] = {"dark", "light"};
 
@@ -99,7 +99,7 @@ static void export_int8(glcnn_model *model, const char *data, struct glcnn_expor
     CU_ASSERT_TRUE_FATAL(is_good(glcnn_export_model(model, &options, &made, error), error));
     snprintf(words, sizeof words, "%s of %d pictures, validation: ", measure, EACH);
     CU_ASSERT_PTR_NOT_NULL(strstr(made->text, words));
-    CU_ASSERT_PTR_NOT_NULL(strstr(made->text, " values on 6 pictures"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(made->text, " values on 10 pictures"));
     CU_ASSERT_PTR_NOT_NULL(strstr(made->text, "results that are off most: "));
     CU_ASSERT_TRUE(has(made->bytes, made->size, "QuantizeLinear"));
     CU_ASSERT_TRUE(has(made->bytes, made->size, "batch_normalization_0.int8"));
@@ -211,7 +211,7 @@ static void check_ranges(struct range_pictures *from, struct glcnn_onnx_quantiza
     memcpy(all, q->ranges, q->range_count * sizeof *all);
     from->percentile = 96;
     CU_ASSERT_TRUE_FATAL(ranges_measure(device, from, q, error));
-    for (size_t i = 0; i < q->range_count; i += 3) {
+    for (size_t i = 0; i < q->range_count; i += 2) {
         struct values v = find_values(from, q->bytes, q->size, q->ranges[i].name);
         CU_ASSERT_EQUAL(all[i].least, v.at[0]);
         CU_ASSERT_EQUAL(all[i].most, v.at[v.count - 1]);
@@ -219,7 +219,8 @@ static void check_ranges(struct range_pictures *from, struct glcnn_onnx_quantiza
         const float low = v.at[v.count / 50], high = v.at[v.count - 1 - v.count / 50];
         CU_ASSERT_TRUE(fabsf(q->ranges[i].least - low) < step + 0.02f * (high - low));
         CU_ASSERT_TRUE(fabsf(q->ranges[i].most - high) < step + 0.02f * (high - low));
-        CU_ASSERT_TRUE(q->ranges[i].most < all[i].most);
+        if (v.count >= 100) /* of fewer, none lies outside */
+            CU_ASSERT_TRUE(q->ranges[i].most < all[i].most);
         free(v.at);
     }
     free(all);
