@@ -320,6 +320,49 @@ static glcnn_network *make_network(void)
     return network;
 }
 
+/* A convolution that trains behind each of `count` frozen ones, or behind the picture in place of the last, where
+ * `reads_picture`, and a layer behind all: how many images they read. */
+static uint32_t count_cut(uint32_t count, bool reads_picture)
+{
+    glcnn_network *network;
+    struct layers layers;
+    struct model model;
+    glcnn_image_node *read[FEATURES_MAX + 1];
+    char words[100];
+    GOOD_FATAL(glcnn_network_create(device, &network));
+    glcnn_image_node *image = glcnn_image_node_create(network, "x");
+    for (uint32_t i = 0; i < count; i++)
+        read[i] = reads_picture && i + 1 == count
+                      ? image
+                      : glcnn_node(image, "convolution",
+                                   "input_feature_channels=3 output_feature_channels=3");
+    for (uint32_t i = 0; i < count; i++)
+        read[i] = glcnn_node(read[i], "convolution",
+                             "input_feature_channels=3 output_feature_channels=4");
+    snprintf(words, sizeof words,
+             "input_feature_channels=%u output_feature_channels=5 kernel_width=8 kernel_height=8",
+             4 * count);
+    glcnn_soft_max_node(
+        glcnn_node(glcnn_concatenation_node(read, count), "fully_connected", words));
+    GOOD_FATAL(glcnn_network_status(network));
+    CU_ASSERT_TRUE_FATAL(model_open(network, &form, BATCH, &model, error));
+    snprintf(words, sizeof words, "last:%u", count + 1);
+    CU_ASSERT_TRUE_FATAL(layers_choose(&model, words, &layers, error));
+    CU_ASSERT_EQUAL(layers.trained, count + 1);
+    const uint32_t found = layers.cut.count;
+    model_destroy(&model);
+    return found;
+}
+
+/* Six images are as many as a head may read; the picture itself needs no frozen layers. */
+static void test_cut(void)
+{
+    for (uint32_t count = 2; count <= FEATURES_MAX; count++)
+        CU_ASSERT_EQUAL(count_cut(count, false), count);
+    CU_ASSERT_EQUAL(count_cut(FEATURES_MAX + 1, false), 0);
+    CU_ASSERT_EQUAL(count_cut(3, true), 0);
+}
+
 static size_t count_filters(const glcnn_network *network)
 {
     size_t count = 0;
@@ -532,6 +575,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(test_wrong_words),
                                         UNIT_TEST(test_frozen_between),
                                         UNIT_TEST(test_parts),
+                                        UNIT_TEST(test_cut),
                                         UNIT_TEST(test_part_without_branches),
                                         UNIT_TEST(test_dropout),
                                         UNIT_TEST(test_no_classifier),

@@ -104,6 +104,18 @@ for layers in last last:2; do
     says ' 0 of them new'
     same kept parts
 done
+# Of the two images of a block that its sum joins; a file of the one that is behind it is of no use.
+must_train --net resnet8 --data three.csv --epochs 1 --out joined.glcnn
+join() {
+    must_train --model joined.glcnn --data three.csv --limit 16 --train "$@"
+}
+join last --epochs 1 --out kept.glcnn
+join last:2 --epochs 3 --out kept.glcnn --log kept.csv
+says '^features: 768 values of each of 22 pictures, 22 of them new, .* in kept.features$'
+join last:2 --epochs 3 --out computed.glcnn --log computed.csv --feature-cache off
+same kept computed
+join last:2 --epochs 1 --augment flip
+says '^features: not kept, because of --augment$'
 # Of some of the pictures, which lie all over the set.
 tune --train last --limit 20 --out kept.glcnn --log kept.csv
 says ' of each of 26 pictures, 26 of them new'
