@@ -90,6 +90,20 @@ static bool has(const uint8_t *bytes, size_t size, const char *word)
     return false;
 }
 
+/* "a 12 %, b 3.4 %": five results, those that are off most first. */
+static void check_results(const char *at)
+{
+    double last = INFINITY, percent;
+    size_t count = 0;
+    for (; at && sscanf(at, "%*s %lf %%", &percent) == 1; count++) {
+        CU_ASSERT_TRUE(percent <= last && percent > 0);
+        last = percent;
+        at = strstr(at, " %, ");
+        at = at ? at + strlen(" %, ") : NULL;
+    }
+    CU_ASSERT_EQUAL(count, 5);
+}
+
 static void export_int8(glcnn_model *model, const char *data, struct glcnn_export_options options,
                         const char *measure)
 {
@@ -100,7 +114,9 @@ static void export_int8(glcnn_model *model, const char *data, struct glcnn_expor
     snprintf(words, sizeof words, "%s of %d pictures, validation: ", measure, EACH);
     CU_ASSERT_PTR_NOT_NULL(strstr(made->text, words));
     CU_ASSERT_PTR_NOT_NULL(strstr(made->text, " values on 10 pictures"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(made->text, "results that are off most: "));
+    const char *results = strstr(made->text, "results that are off most: ");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(results);
+    check_results(results + strlen("results that are off most: "));
     CU_ASSERT_TRUE(has(made->bytes, made->size, "QuantizeLinear"));
     CU_ASSERT_TRUE(has(made->bytes, made->size, "batch_normalization_0.int8"));
     CU_ASSERT_FALSE(has(made->bytes, made->size, "BatchNormalization"));
@@ -160,9 +176,9 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Gives the numbers of the value on all pictures, sorted. */
+/* Gives the numbers of the value on the first pictures of a loader of so many. */
 static struct values find_values(const struct range_pictures *from, const uint8_t *bytes,
-                                 size_t size, const char *name)
+                                 size_t size, const char *name, uint32_t pictures)
 {
     char error[GLCNN_ERROR_LENGTH] = "";
     uint8_t *shown = NULL;
@@ -171,8 +187,10 @@ static struct values find_values(const struct range_pictures *from, const uint8_
     struct glcnn_onnx_record *record = NULL;
     struct glcnn_data_batch batch;
     glcnn_data_loader *loader = NULL;
-    const struct glcnn_data_loader_parameters parameters = {
-        .part = GLCNN_DATA_PART_TRAINING, .batch = EACH, .interleaved = true};
+    const struct glcnn_data_loader_parameters parameters = {.part = GLCNN_DATA_PART_TRAINING,
+                                                            .batch = pictures,
+                                                            .limit = pictures,
+                                                            .interleaved = true};
     CU_ASSERT_TRUE_FATAL(
         is_good(glcnn_onnx_expose(bytes, size, &name, 1, &shown, &shown_size, error), error) &&
         is_good(glcnn_onnx_read(device, shown, shown_size, NULL, &network, &record, error), error));
@@ -183,16 +201,15 @@ static struct values find_values(const struct range_pictures *from, const uint8_
     const struct glcnn_graph_descriptor descriptor = {.results = &record->outputs[0].node,
                                                       .result_count = 1};
     glcnn_graph *graph = NULL;
-    glcnn_image *image = make_image(EACH, 3, SIDE, SIDE);
-    GOOD(
-        glcnn_image_write_bytes(image, NULL, batch.floats, sizeof(float) * EACH * 3 * SIDE * SIDE));
+    glcnn_image *image = make_image(pictures, 3, SIDE, SIDE);
+    GOOD(glcnn_image_write_bytes(image, NULL, batch.floats,
+                                 sizeof(float) * pictures * 3 * SIDE * SIDE));
     GOOD(glcnn_graph_create(network, &descriptor, &graph));
     GOOD(glcnn_graph_execute(graph, &image, NULL, NULL));
     glcnn_image *result = glcnn_graph_image(graph, record->outputs[0].node);
     struct values values = {NULL, count_of(result)};
     values.at = malloc(values.count * sizeof(float));
     GOOD(glcnn_image_read_bytes(result, NULL, values.at, values.count * sizeof(float)));
-    qsort(values.at, values.count, sizeof(float), compare);
     glcnn_graph_destroy(&graph);
     glcnn_image_destroy(&image);
     glcnn_data_loader_destroy(&loader);
@@ -212,7 +229,8 @@ static void check_ranges(struct range_pictures *from, struct glcnn_onnx_quantiza
     from->percentile = 96;
     CU_ASSERT_TRUE_FATAL(ranges_measure(device, from, q, error));
     for (size_t i = 0; i < q->range_count; i += 2) {
-        struct values v = find_values(from, q->bytes, q->size, q->ranges[i].name);
+        struct values v = find_values(from, q->bytes, q->size, q->ranges[i].name, EACH);
+        qsort(v.at, v.count, sizeof(float), compare);
         CU_ASSERT_EQUAL(all[i].least, v.at[0]);
         CU_ASSERT_EQUAL(all[i].most, v.at[v.count - 1]);
         const float step = (all[i].most - all[i].least) / 2048;
@@ -224,6 +242,35 @@ static void check_ranges(struct range_pictures *from, struct glcnn_onnx_quantiza
         free(v.at);
     }
     free(all);
+}
+
+/* Errors are those of the int8 form on four pictures, as shares of the values' own size. */
+static void check_errors(const struct range_pictures *from, struct glcnn_onnx_quantization *q)
+{
+    char error[GLCNN_ERROR_LENGTH] = "";
+    uint8_t *int8 = NULL;
+    size_t size, checked = 0;
+    double *errors = malloc(q->range_count * sizeof *errors);
+    CU_ASSERT_TRUE_FATAL(is_good(glcnn_onnx_quantize(q, &int8, &size, error), error));
+    CU_ASSERT_TRUE_FATAL(ranges_compare(device, from, q, int8, size, errors, error));
+    for (size_t i = 0; i < q->range_count; i += 3) {
+        if (isnan(errors[i]))
+            continue;
+        struct values real = find_values(from, q->bytes, q->size, q->ranges[i].name, 4),
+                      whole = find_values(from, int8, size, q->ranges[i].name, 4);
+        double off = 0, all = 0;
+        for (size_t k = 0; k < real.count; k++) {
+            off += pow((double)real.at[k] - (double)whole.at[k], 2);
+            all += pow((double)real.at[k], 2);
+        }
+        CU_ASSERT_DOUBLE_EQUAL(errors[i], sqrt(off / all), 1e-6 * errors[i]);
+        checked++;
+        free(real.at);
+        free(whole.at);
+    }
+    CU_ASSERT(checked > 1);
+    free(errors);
+    glcnn_onnx_destroy(int8);
 }
 
 static void ranges_are_those_of_the_values(void)
@@ -245,10 +292,10 @@ static void ranges_are_those_of_the_values(void)
         is_good(glcnn_onnx_write(glcnn_model_network(model), NULL, &input, 1, &bytes, &size, error),
                 error));
     CU_ASSERT_TRUE_FATAL(is_good(glcnn_onnx_quantization_create(bytes, size, &q, error), error));
-    check_ranges(
-        &(struct range_pictures){
-            .pictures = &pictures, .saved = &model->saved, .count = 100, .percentile = 100},
-        q);
+    struct range_pictures from = {
+        .pictures = &pictures, .saved = &model->saved, .count = 100, .percentile = 100};
+    check_ranges(&from, q);
+    check_errors(&from, q);
     glcnn_onnx_quantization_destroy(&q);
     glcnn_onnx_destroy(bytes);
     pictures_close(&pictures);
@@ -321,6 +368,15 @@ static void ranges_go_through_a_file(struct glcnn_onnx_quantization *q)
     const struct glcnn_checkpoint_bytes cut = {"", (const uint8_t *)text, strlen(text) / 2};
     CU_ASSERT_FALSE(ranges_read(&cut, q, error));
     CU_ASSERT_PTR_NOT_NULL(strstr(error, "have none of"));
+    /* A value may be the same everywhere; none has a least above its most. */
+    for (int above = 0; above < 2; above++) {
+        q->ranges[0].least = 1 + (float)above;
+        q->ranges[0].most = 1;
+        char *one = ranges_write(q);
+        const struct glcnn_checkpoint_bytes read = {"", (const uint8_t *)one, strlen(one)};
+        CU_ASSERT_EQUAL(ranges_read(&read, q, error), !above);
+        free(one);
+    }
     memcpy(q->ranges, all, q->range_count * sizeof *all);
     free(all);
     free(text);
