@@ -111,6 +111,18 @@ static bool plan_phase(const struct data_problem *problem, const struct packing 
     return true;
 }
 
+static bool reaches_all_phases(const struct axis *axis)
+{
+    return tap_step(axis) == axis->stride && axis->size >= axis->stride;
+}
+
+/* No phase is without taps, whose pixels would take a pass only to be cleared. */
+static bool each_phase_has_taps(const void *data_problem)
+{
+    const struct window *w = &((const struct data_problem *)data_problem)->operation->window;
+    return w->x.stride * w->y.stride > 1 && reaches_all_phases(&w->x) && reaches_all_phases(&w->y);
+}
+
 /* The passes are those of sums, which have implementations of their own. */
 static void plan_separate_phases(struct plan *plan, const struct implementation *row,
                                  const void *data_problem)
@@ -225,6 +237,10 @@ static void plan_data_gathered(struct plan *plan, const struct implementation *r
 
 /* ---- Choice ---- */
 
+#define REVERSES                                                                                   \
+    {                                                                                              \
+        can_reverse, "a stride of at most 4 pixels in all, and edge mode zero"                     \
+    }
 #define BATCHES_PHASES                                                                             \
     {                                                                                              \
         can_batch_phases,                                                                          \
@@ -235,15 +251,18 @@ static void plan_data_gathered(struct plan *plan, const struct implementation *r
 const struct implementation_list convolution_data_implementations = {
     "convolution_data",
     (const struct implementation[]){
+        /* A phase by itself has as many taps for all pixels: where they may differ, a processor stores
+         * all sums by a mask behind each tap. */
+        {"data_phases_unbranched", .registers = 64, .supported = REVERSES,
+         .profitable = {each_phase_has_taps, "a stride, and for each phase some of the taps"},
+         .plan = plan_separate_phases},
         {"data_phases_batched", .registers = 32, .supported = BATCHES_PHASES,
          .plan = plan_batched_phases},
         /* The same sums: a sum that is not long has no stretches by which they could differ. */
         {"data_phases_one_submit", .submits_dispatches = true, .supported = BATCHES_PHASES,
          .profitable = {phases_are_short, "sums of fewer than 768 terms for each phase"},
          .plan = plan_batched_phases},
-        {"data_phases_separate",
-         .supported = {can_reverse, "a stride of at most 4 pixels in all, and edge mode zero"},
-         .plan = plan_separate_phases},
+        {"data_phases_separate", .supported = REVERSES, .plan = plan_separate_phases},
         {"data_gathered", .plan = plan_data_gathered},
         {0}}};
 

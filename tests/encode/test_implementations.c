@@ -117,6 +117,7 @@ static bool is_tested_apart(const char *implementation)
     static const char *const apart[] = {"pixels_",
                                         "gradients_",
                                         "data_phases_separate",
+                                        "data_phases_unbranched",
                                         "data_gathered",
                                         "register_tile",
                                         "reduced_",
@@ -622,6 +623,7 @@ static void test_phases_of_a_stride_are_batched_or_separate(void)
     } ways[] = {{"data_phases_batched", true, false},
                 {"data_phases_batched,convolution_tiled", true, true},
                 {"data_phases_separate", false, false},
+                {"data_phases_unbranched", false, false},
                 {"data_phases_separate,convolution_tiled", false, true}};
     for (size_t v = 0; v < sizeof ways / sizeof *ways; v++) {
         if (!implementations_exist(ways[v].implementations))
@@ -635,6 +637,26 @@ static void test_phases_of_a_stride_are_batched_or_separate(void)
         }
     }
     unsetenv("GLCNN_IMPLEMENTATIONS");
+}
+
+/* By a rasteriser of the processor phases are separate, unless one would have no taps. */
+static void test_phases_with_taps_are_separate_on_a_processor(void)
+{
+    static const struct {
+        struct check_case of;
+        bool batched;
+    } rows[] = {
+        {{STRIDED(6, 3, 3, 2, 2), {2, 5, 9, 8}}, false},
+        {{STRIDED(6, 2, 1, 2, 1), {2, 5, 3, 8}}, false},
+        {{STRIDED(6, 1, 1, 2, 2), {2, 5, 9, 8}}, true},
+        {{STRIDED(6, 3, 1, 1, 2), {2, 5, 9, 8}}, true},
+        {{STRIDED(6, 3, 3, 2, 2) " dilation_rate_x=2", {2, 5, 9, 9}}, true},
+    };
+    if (device->info.traits.registers < 64)
+        return;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        CU_ASSERT_EQUAL(has("convolution_gradient", &rows[i].of, "#define PHASES 1\n"),
+                        rows[i].batched);
 }
 
 /* ---- Sums of few registers ---- */
@@ -1389,6 +1411,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_columns_need_not_divide_the_width),
         UNIT_TEST(test_pairs_of_outputs_share_reads),
         UNIT_TEST(test_phases_of_a_stride_are_batched_or_separate),
+        UNIT_TEST(test_phases_with_taps_are_separate_on_a_processor),
         UNIT_TEST(test_ends_of_rows_are_masked),
         UNIT_TEST(test_winograd_tiles),
         UNIT_TEST(test_winograd_gradients_of_weights),
