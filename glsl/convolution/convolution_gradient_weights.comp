@@ -5,10 +5,12 @@
 // a chunk has rows_per_chunk of them.
 // needs convolution/convolution.glsl
 #define TAPS (TAPS_X * TAPS_Y)
-#ifdef SHARED_ROW // stride and dilation 1
-#define READS (COLUMNS + TAPS_X - 1)
+#ifdef SHARED_ROW // dilation 1, and SHARED_ROW the stride
+#define READS ((COLUMNS - 1) * SHARED_ROW + TAPS_X)
+#define APART SHARED_ROW
 #else
 #define READS COLUMNS
+#define APART 1
 #endif
 
 vec4 g[SLICES * COLUMNS], bias[SLICES];
@@ -33,15 +35,15 @@ void read_gradient(int j, int X, int Y, int k, int image) {
     }
 }
 
-// Column u of the gradient meets v[u + shift].
+// Column u of the gradient meets v[u * APART + shift].
 void add_tap(int j, int tap, int shift) {
 #if COMPONENTS == 1
     for (int u = 0; u < COLUMNS; u++)
-        sum[j * TAPS + tap] += product(g[j * COLUMNS + u], v[u + shift], 0);
+        sum[j * TAPS + tap] += product(g[j * COLUMNS + u], v[u * APART + shift], 0);
 #else
     for (int c = 0; c < 4; c++)
         for (int u = 0; u < COLUMNS; u++)
-            sum[(j * TAPS + tap) * 4 + c] += g[j * COLUMNS + u] * v[u + shift][c];
+            sum[(j * TAPS + tap) * 4 + c] += g[j * COLUMNS + u] * v[u * APART + shift][c];
 #endif
 }
 
@@ -96,27 +98,31 @@ void invocation(ivec3 at) {
     int slice = min(first_slice(k) + s, source_slices - 1);
     int rows = end_y - begin_y;
     EACH_SLICE(begin_slice)
-    int end = min((chunk + 1) * rows_per_chunk, row_total);
-    for (int number = chunk * rows_per_chunk; number < end; number++) {
-        int image = number / rows;
-        int Y = begin_y + number - image * rows;
-        for (int X = begin_x; X < end_x; X += COLUMNS) {
-            int left = first_x + dilation_x * p0 + stride_x * X;
-            int top = first_y + dilation_y * q0 + stride_y * Y;
-#define READ_GRADIENT(j) read_gradient(j, X, Y, k, image)
-            EACH_SLICE(READ_GRADIENT)
-            add_row(0, left, top, slice, image);
+    int number = chunk * rows_per_chunk, end = min(number + rows_per_chunk, row_total);
+    int image = number / rows;
+    ivec2 X = ivec2(begin_x, begin_y + number - image * rows);
+    // Rows and columns in one loop: at the end of each, processors store all sums by a mask.
+    while (number < end) {
+        int left = first_x + dilation_x * p0 + stride_x * X.x;
+        int top = first_y + dilation_y * q0 + stride_y * X.y;
+#define READ_GRADIENT(j) read_gradient(j, X.x, X.y, k, image)
+        EACH_SLICE(READ_GRADIENT)
+        add_row(0, left, top, slice, image);
 #if TAPS_Y > 1
-            add_row(1, left, top + dilation_y, slice, image);
+        add_row(1, left, top + dilation_y, slice, image);
 #endif
 #if TAPS_Y > 2
-            add_row(2, left, top + 2 * dilation_y, slice, image);
+        add_row(2, left, top + 2 * dilation_y, slice, image);
 #endif
 #if TAPS_Y > 3
-            for (int j = 3; j < TAPS_Y; j++)
-                add_row(j, left, top + j * dilation_y, slice, image);
+        for (int j = 3; j < TAPS_Y; j++)
+            add_row(j, left, top + j * dilation_y, slice, image);
 #endif
-        }
+        X.x += COLUMNS;
+        bool next_row = X.x >= end_x, next_image = next_row && X.y + 1 == end_y;
+        number += int(next_row);
+        image += int(next_image);
+        X = ivec2(next_row ? begin_x : X.x, next_image ? begin_y : X.y + int(next_row));
     }
 #define KEEP_SLICE(j) keep_slice(j, chunk, k + j, s, p0, q0)
     EACH_SLICE(KEEP_SLICE)

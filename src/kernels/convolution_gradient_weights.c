@@ -71,13 +71,18 @@ static void divide_taps(struct division *d, const struct weights_form *form, con
     d->columns = columns_for((uint32_t)(x->end - x->begin), wide && one ? 4 : form->pixels);
 }
 
+static bool shares_row(const struct axis *x)
+{
+    return x->dilation == 1 && x->stride < x->size;
+}
+
 static struct division divide(const struct weights_problem *problem,
                               const struct weights_form *form)
 {
     const struct operation *o = problem->operation;
     const struct packing *p = &problem->packing;
     const struct axis *x = &o->window.x, *y = &o->window.y;
-    struct division d = {.shared = is_dense(x) && is_dense(y)};
+    struct division d = {.shared = form->slices > 1 ? shares_row(x) : is_dense(x) && is_dense(y)};
     divide_taps(&d, form, x, y, p->components == 1);
     d.inputs = form->pairs ? 2 : 1;
     d.invocations = p->slices / d.slices * groups_of(p->range, d.inputs) *
@@ -154,7 +159,7 @@ void plan_weights_by_rows(struct plan *plan, const struct implementation *row,
     pass_int(pass, "stride_x", w->x.stride);
     pass_int(pass, "dilation_x", w->x.dilation);
     if (d.shared)
-        pass_define(pass, "SHARED_ROW", 1);
+        pass_define(pass, "SHARED_ROW", w->x.stride);
     pass_define(pass, "TAPS_X", (int)d.taps_x);
     pass_define(pass, "TAPS_Y", (int)d.taps_y);
     pass_define(pass, "COLUMNS", (int)d.columns);
@@ -225,7 +230,7 @@ static bool shares_rows(const void *weights_problem)
     const struct weights_problem *problem = weights_problem;
     const struct window *w = &problem->operation->window;
     return packing_is_dense(&problem->packing) && problem->packing.slices % 2 == 0 &&
-           w->x.size > 1 && is_dense(&w->x) && is_dense(&w->y);
+           (w->x.size == 1 || shares_row(&w->x));
 }
 
 #define SMALL_GPU                                                                                  \
@@ -251,7 +256,7 @@ const struct implementation_list convolution_weights_implementations = {
     "convolution_weights",
     (const struct implementation[]){
         {"weights_broad", "convolution/convolution_gradient_weights.comp", 64,
-         .supported = {shares_rows, "dense windows of more than one column, without stride or "
+         .supported = {shares_rows, "dense windows of more columns than the stride, without "
                                     "dilation, and an even number of slices of outputs"},
          .plan = plan_weights_by_rows, .form = &(const struct weights_form){7, 3, 2, PROCESSOR}},
         {"weights_wide", "convolution/convolution_gradient_weights.comp", 32,

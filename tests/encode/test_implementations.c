@@ -575,27 +575,49 @@ static void test_columns_need_not_divide_the_width(void)
     "gradient_option=weights_and_biases output_feature_channels=" #OUTPUTS " kernel_width=" #WIDTH \
     " kernel_height=" #HEIGHT
 
-/* Pairs of slices of outputs share what is read of the source, where taps do. */
+/* Pairs of slices of outputs share what is read of the gradient, and taps of a row what is read of the
+ * source, also where a stride is between: else a tap reads by itself, as the only one of a row does. Rows
+ * and groups of columns are gone through in one loop: of images of one row and of several groups. */
 static void test_pairs_of_outputs_share_reads(void)
 {
+#define ROW_OF(STRIDE) "#define SHARED_ROW " #STRIDE "\n"
     static const struct {
         struct check_case of;
-        const char *columns; /* NULL: they do not */
+        const char *columns; /* NULL: outputs have no pairs */
+        const char *row;     /* NULL: a tap by itself */
     } rows[] = {
-        {{PAIRED(5, 3, 3), {2, 5, 6, 14}}, "#define COLUMNS 7\n"},
-        {{PAIRED(16, 2, 3), {3, 9, 5, 11}}, "#define COLUMNS 6\n"},
-        {{PAIRED(8, 5, 5), {2, 4, 9, 13}}, "#define COLUMNS 7\n"},
-        {{PAIRED(4, 3, 3), {2, 5, 6, 14}}, NULL},
-        {{PAIRED(8, 1, 3), {2, 5, 6, 14}}, NULL},
-        {{PAIRED(8, 3, 3) " stride_in_pixels_x=2", {2, 5, 6, 14}}, NULL},
-        {{PAIRED(8, 3, 3) " groups=2", {2, 8, 6, 14}}, NULL},
+        {{PAIRED(5, 3, 3), {2, 5, 6, 14}}, "#define COLUMNS 7\n", ROW_OF(1)},
+        {{PAIRED(16, 2, 3), {3, 9, 5, 11}}, "#define COLUMNS 6\n", ROW_OF(1)},
+        {{PAIRED(8, 5, 5), {2, 4, 9, 13}}, "#define COLUMNS 7\n", ROW_OF(1)},
+        {{PAIRED(8, 3, 1), {5, 5, 1, 20}}, "#define COLUMNS 5\n", ROW_OF(1)},
+        {{PAIRED(8, 3, 3) " stride_in_pixels_x=2", {2, 5, 6, 28}},
+         "#define COLUMNS 7\n",
+         ROW_OF(2)},
+        {{PAIRED(8, 3, 3) " stride_in_pixels_x=2 stride_in_pixels_y=2", {3, 5, 7, 29}},
+         "#define COLUMNS 5\n",
+         ROW_OF(2)},
+        {{PAIRED(8, 5, 2) " stride_in_pixels_x=3 stride_in_pixels_y=2 dilation_rate_y=2",
+          {3, 5, 7, 23}},
+         "#define SLICES 2\n",
+         ROW_OF(3)},
+        {{PAIRED(8, 1, 3), {2, 5, 6, 14}}, "#define COLUMNS 7\n", NULL},
+        {{PAIRED(8, 1, 1) " stride_in_pixels_x=2", {2, 5, 6, 28}}, "#define COLUMNS 7\n", NULL},
+        {{PAIRED(4, 3, 3), {2, 5, 6, 14}}, NULL, ROW_OF(1)},
+        {{PAIRED(8, 3, 3) " stride_in_pixels_x=3", {2, 5, 6, 14}}, NULL, NULL},
+        {{PAIRED(8, 3, 3) " dilation_rate_x=2", {2, 5, 6, 14}}, NULL, NULL},
+        {{PAIRED(8, 3, 3) " groups=2", {2, 8, 6, 14}}, NULL, ROW_OF(1)},
     };
     setenv("GLCNN_IMPLEMENTATIONS", "weights_broad", 1);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct search wanted[] = {{.text = "#define SLICES 2\n"}, {.text = rows[i].columns}};
-        look_after("convolution_gradient", &rows[i].of, wanted, rows[i].columns ? 2 : 1);
+        struct search wanted[] = {{.text = "#define SLICES 2\n"},
+                                  {.text = rows[i].row ? rows[i].row : "#define SHARED_ROW"},
+                                  {.text = rows[i].columns}};
+        look_after("convolution_gradient", &rows[i].of, wanted, rows[i].columns ? 3 : 2);
         CU_ASSERT_EQUAL(wanted[0].found, rows[i].columns != NULL);
-        CU_ASSERT(!rows[i].columns || wanted[1].found);
+        if (!rows[i].columns)
+            continue;
+        CU_ASSERT_EQUAL(wanted[1].found, rows[i].row != NULL);
+        CU_ASSERT(wanted[2].found);
     }
     unsetenv("GLCNN_IMPLEMENTATIONS");
 }
