@@ -338,7 +338,7 @@ static void test_gradients_of_sums_need_no_forward_image(void)
     memset(stored, true, sizeof stored);
     good(runner_create_training(&model, BATCH, &(struct glcnn_graph_descriptor){0}, &runner));
     CU_ASSERT_FATAL(runner.graph->image_count <= sizeof stored);
-    glcnn_image *const sources[] = {runner.pictures, runner.labels[0]};
+    glcnn_image *const sources[] = {runner.images[0], runner.labels[0]};
     GOOD_FATAL(glcnn_command_buffer_create(device, &buffer));
     buffer->deferred = true;
     GOOD_FATAL(recording_make(&r, runner.graph, buffer, sources,
