@@ -389,7 +389,7 @@ const struct implementation_list convolution_sum_implementations = {
         {"convolution_winograd_buffer", "convolution/winograd_products.comp", 8,
          .uniform_loads = true, .supported = WINOGRAD,
          .profitable = {sum_gains_by_winograd,
-                        "32 channels, or 16 with few registers, and more where a side is odd"},
+                        "at least 32 channels, more where width or height is odd"},
          .plan = plan_sum_winograd, .form = &(const struct sum_form){.pixels = 3, .buffer = true}},
         {"convolution_winograd_row", "convolution/winograd_products.comp", 14,
          .submits_dispatches = true, .supported = WINOGRAD,

@@ -9,8 +9,7 @@
 #define SIDE        4u /* of the points, which are 4x4 */
 #define TILE        2u
 #define SLICES      8u          /* of inputs and of outputs, from which on it pays */
-#define FEW_SLICES  4u          /* the same where the direct loop reads more for a product */
-#define FEW         12u         /* registers, with fewer of which a direct sum has two pixels */
+#define FEW_SLICES  4u          /* the same of gradients of weights, whose own loop reads more */
 #define MORE_SLICES 16u         /* the same of GPUs whose products take less beside their memory */
 #define BLOCK_BYTES (32u << 20) /* of images at the points; there are two of these */
 #define CHUNK_BYTES (16u << 20) /* of partial sums, unless one chunk takes more */
@@ -70,9 +69,7 @@ static bool has_slices(const struct packing *p, const uint32_t extent[2], uint32
 bool sum_gains_by_winograd(const void *sum_problem)
 {
     const struct sum_problem *problem = sum_problem;
-    uint32_t registers = problem->plan->device->info.traits.registers;
-    return has_slices(problem->packing, problem->sum->extent,
-                      registers < FEW ? FEW_SLICES : SLICES);
+    return has_slices(problem->packing, problem->sum->extent, SLICES);
 }
 
 bool wide_sum_gains_by_winograd(const void *sum_problem)
