@@ -90,7 +90,7 @@ static void run_steps(struct runner *runner, uint32_t batch, int steps, struct o
 static glcnn_status find_least(const struct runner *runner, uint64_t *bytes)
 {
     const struct glcnn_image_descriptor sources[] = {
-        *glcnn_image_get_descriptor(runner->pictures),
+        *glcnn_image_get_descriptor(runner->images[0]),
         *glcnn_image_get_descriptor(runner->labels[0])};
     return glcnn_graph_least_memory(runner->graph, sources, bytes);
 }
