@@ -15,7 +15,7 @@ struct maps {
     struct map *at;
 };
 
-/* Those of a model that takes one image, for a picture of its form, in the order of the filters.
+/* Finds the maps of a model that takes one image, for a picture of its form, in the order of the filters.
  * Nothing is computed, and weights need not be there. Release with maps_free, after a failure too. False:
  * the device has the message. */
 bool maps_find(const struct model *model, struct maps *maps);

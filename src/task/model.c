@@ -20,7 +20,7 @@ static bool good(glcnn_status status)
     return status == GLCNN_SUCCESS;
 }
 
-/* Of a network that takes pictures of the form; NULL: it has no such image. */
+/* Lists the image that takes pictures of the form; NULL: the network has none, and the list is empty. */
 static struct features pictures_of(glcnn_image_node *image, const struct form *form)
 {
     return (struct features){.at = {{image, form->width, form->height, form->channels}},
@@ -544,7 +544,7 @@ void model_set_learning_rates(const struct model *model, size_t head,
 
 /* ---- Runners ---- */
 
-/* What the runner takes in the place of image k. */
+/* Describes what the runner takes in the place of image k. */
 static struct glcnn_image_descriptor images_of(const struct runner *runner, uint32_t k)
 {
     const struct feature *taken = &runner->taken.at[k];
@@ -565,7 +565,7 @@ static bool make_images(struct runner *runner, const struct model *model)
     return made;
 }
 
-/* Its place among the images of the model and the labels behind them. */
+/* Finds the place of a source among the images of the model and the labels behind them. */
 static uint32_t place_of(const struct model *model, const glcnn_image_node *source)
 {
     uint32_t i = 0, k = 0;
@@ -806,7 +806,7 @@ bool runner_repeat(struct runner *runner)
     return execute(runner, runner->images);
 }
 
-/* Of a batch of image k. */
+/* Counts the values of image k in a batch. */
 static size_t values_of(const struct runner *runner, uint32_t k)
 {
     return feature_values(&runner->taken.at[k]) * runner->batch;

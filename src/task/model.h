@@ -160,7 +160,7 @@ struct runner {
     glcnn_image *labels[LABELS_MAX];
     glcnn_image
         *given_labels[LABELS_MAX]; /* what the graph takes for them: these, or made of them */
-    /* Of the graph's sources: which image each is, and behind these which labels. */
+    /* Each source of the graph is an image, by its number, or labels, whose numbers come behind the images'. */
     uint32_t order[FEATURES_MAX + LABELS_MAX], source_count;
     struct input input; /* of runner_take */
     /* Of runner_set_targets, for classifiers; NULL: labels are classes. */

@@ -24,7 +24,7 @@ struct feature {
     uint32_t width, height, channels;
 };
 
-/* Those of a network, the largest first, each made from the one before; or any images that go from one
+/* Features are maps of a network, the largest first, each made from the one before; or any images that go from one
  * network to another. */
 #define FEATURES_MAX 6
 struct features {
@@ -33,7 +33,7 @@ struct features {
     uint32_t count;
 };
 
-/* Of one picture. */
+/* Counts the values of one picture. */
 size_t feature_values(const struct feature *feature);
 
 struct net {

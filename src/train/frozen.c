@@ -116,7 +116,7 @@ void frozen_take(struct frozen_feed *feed, struct runner *runner)
 
 /* ---- Keeping ---- */
 
-/* Its number among the images of its network. */
+/* Finds the number of an image in its network. */
 static uint32_t number_of(const glcnn_network *network, const glcnn_image_node *image)
 {
     uint32_t i = 0;

@@ -41,7 +41,7 @@ struct frozen_feed {
 struct frozen {
     struct frozen_parameters parameters; /* its `cut` with sizes */
     struct model head, tail;
-    /* Of the first part, with and without augmentation; a graph that is NULL is not made yet, or no more. */
+    /* The first part has a runner with and one without augmentation; a graph that is NULL is not made yet, or no more. */
     struct runner augmented, plain;
     struct frozen_feed training, validation, test; /* test: of any part, never kept */
     struct features *features;                     /* NULL: none are kept */

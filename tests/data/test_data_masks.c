@@ -525,7 +525,7 @@ static void masks_are_decoded_once(void)
     decode_once(false);
 }
 
-/* Where nobody reads masks whole, those that were decoded do not stay. */
+/* Decoded masks do not stay if nobody reads masks whole. */
 static void masks_that_nobody_reads_whole_are_released(void)
 {
     enum { MANY = 65 };

@@ -661,7 +661,7 @@ static void test_phases_of_a_stride_are_batched_or_separate(void)
     unsetenv("GLCNN_IMPLEMENTATIONS");
 }
 
-/* By a rasteriser of the processor phases are separate, unless one would have no taps. */
+/* A rasteriser of the processor takes phases separately, unless one would have no taps. */
 static void test_phases_with_taps_are_separate_on_a_processor(void)
 {
     static const struct {

@@ -149,7 +149,7 @@ static void classifiers_leave_in_int8(void)
     glcnn_model_destroy(&model);
 }
 
-/* Of 3 pictures 99 % of the numbers, and weights of 7 bits: the text says so, and the weights are others. */
+/* The text tells 3 pictures, 99 % of the numbers and weights of 7 bits, and the weights are others. */
 static void what_is_asked_for_reaches_the_file(void)
 {
     char data[512], error[GLCNN_ERROR_LENGTH] = "";

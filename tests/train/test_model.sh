@@ -104,7 +104,7 @@ for layers in last last:2; do
     says ' 0 of them new'
     same kept parts
 done
-# Of the two images of a block that its sum joins; a file of the one that is behind it is of no use.
+# A block has two images that its sum joins; a file of the one that is behind it is of no use.
 must_train --net resnet8 --data three.csv --epochs 1 --out joined.glcnn
 join() {
     must_train --model joined.glcnn --data three.csv --limit 16 --train "$@"
