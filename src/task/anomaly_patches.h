@@ -17,7 +17,7 @@ struct patches {
     struct model part;
     struct map outputs[PATCHES_OUTPUTS]; /* where the backbone is cut; of patches_cut only */
     size_t output_count;
-    struct runner runner; /* to be given pictures by pictures_take; runner_result has the patches */
+    struct runner runner; /* to be given pictures by pictures_take; runner_results has the patches */
     struct form grid;     /* of them: width, height, channels */
 };
 
