@@ -75,8 +75,8 @@ static void expect_guess(const char *name, glcnn_data_targets targets)
 enum { COPIES = 10, TRAINED_MOST = 80, NAMES = 16 };
 
 static struct trained {
-    char path[256], said[96]; /* of a data set, and the end of the sentence on its counts */
-    uint32_t all;             /* pictures to train with */
+    char path[256], said[160]; /* of a data set, and the end of the sentence on its counts */
+    uint32_t all;              /* pictures to train with */
     const char *classes;
     const char *task; /* that a question names; NULL: there was none */
 } trained[TRAINED_MOST];

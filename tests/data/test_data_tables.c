@@ -594,17 +594,20 @@ static void idx_unpacks_no_more_than_it_should(void)
     free(zeros);
 }
 
-/* Makes a file longer by a hole, which takes no room on the disk. */
-static void lengthen(const char *name, off_t size)
-{
-    CU_ASSERT_EQUAL(truncate(data_path(name), size), 0);
-}
-
 /* Files of two gigabytes with little in them: memory for one is not there, and none is asked for. */
 static void large_files_without_contents_are_not_read(void)
 {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     const off_t below = INT32_MAX, above = (off_t)1 << 33;
+    /* What makes a file longer is a hole, which takes no room on the disk. */
+    const struct {
+        const char *name;
+        off_t size;
+    } longer[] = {{"long/images-idx3-ubyte", below},
+                  {"more/labels-idx1-ubyte", below},
+                  {"long.npy", below},
+                  {"long.csv", below},
+                  {"huge.csv", above}};
     const struct rlimit little = {(rlim_t)1 << 30, RLIM_INFINITY};
     struct rlimit old;
     data_write("long/images-idx3-ubyte", idx_images, sizeof idx_images);
@@ -614,11 +617,8 @@ static void large_files_without_contents_are_not_read(void)
     data_write_npy("long.npy", "<f4", "(2, 2, 2)", "", 0);
     data_write_text("long.csv", "a,1\nb,2\n");
     data_write_text("huge.csv", "a,1\nb,2\n");
-    lengthen("long/images-idx3-ubyte", below);
-    lengthen("more/labels-idx1-ubyte", below);
-    lengthen("long.npy", below);
-    lengthen("long.csv", below);
-    lengthen("huge.csv", above);
+    for (size_t i = 0; i < sizeof longer / sizeof *longer; i++)
+        CU_ASSERT_EQUAL(truncate(data_path(longer[i].name), longer[i].size), 0);
     CU_ASSERT_EQUAL(getrlimit(RLIMIT_AS, &old), 0);
     CU_ASSERT_EQUAL(setrlimit(RLIMIT_AS, &little), 0);
     data_refuses("long", NULL, GLCNN_MALFORMED_DATA, "images-idx3-ubyte: is too long");

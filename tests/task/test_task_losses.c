@@ -62,7 +62,7 @@ static void make_masks(void)
 {
     for (int i = 0; i < BATCH * PIXELS; i++)
         masks[i / PIXELS][i % PIXELS] =
-            i % 11 == 5 ? GLCNN_DATA_NO_CLASS : (uint8_t)(i / 5 % CLASSES);
+            (uint8_t)(i % 11 == 5 ? GLCNN_DATA_NO_CLASS : i / 5 % CLASSES);
 }
 
 static void soft_max(const float *scores, double p[CLASSES])
@@ -225,7 +225,7 @@ static void masks_are_scored_by_pixels_with_a_class(void)
         const bool has_class = i % PIXELS < PIXELS / (i / PIXELS + 1);
         found[i / PIXELS][i % PIXELS][0] = p;
         found[i / PIXELS][i % PIXELS][1] = 1 - p;
-        wanted[i / PIXELS][i % PIXELS] = has_class ? (uint8_t)(i % 2) : GLCNN_DATA_NO_CLASS;
+        wanted[i / PIXELS][i % PIXELS] = (uint8_t)(has_class ? i % 2 : GLCNN_DATA_NO_CLASS);
         loss -= has_class ? log(i % 2 ? 1 - (double)p : (double)p) : 0;
         pixels += has_class;
     }
