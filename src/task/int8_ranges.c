@@ -328,7 +328,7 @@ static bool search_bounds(struct watched *w, const struct range_pictures *from,
     for (int i = 0; good && i < HALVINGS; i++)
         good = halve(w, from, s, error);
     for (size_t i = 0; good && i < q->range_count; i++) {
-        q->ranges[i].least = fminf(s->low[2 * i], s->high[2 * i + 1]);
+        q->ranges[i].least = s->low[2 * i];
         q->ranges[i].most = s->high[2 * i + 1];
     }
     return good;

@@ -111,6 +111,12 @@ static uint32_t lower_stroke(uint32_t x, uint32_t y, uint32_t c)
     return y == 9 ? 255 : 0;
 }
 
+static uint32_t no_stroke(uint32_t x, uint32_t y, uint32_t c)
+{
+    (void)c, (void)y;
+    return x % 128;
+}
+
 /* ---- What is expected ---- */
 
 /* "background 100 cat 90 none 10": of each class the pixels of the first mask of a part. */
@@ -406,6 +412,21 @@ static void label_studio_brush(void)
         "has masks of Label Studio's brush, which are no classes; masks are read as targets");
 }
 
+/* A stroke of soft edges alone has no pixel, and its object no box. */
+static void empty_strokes_are_left_out(void)
+{
+    write_picture("strokes/images/1.png");
+    write_mask("strokes/task-1-annotation-2-by-1-tag-cat-0.png", PNG_COLOR_TYPE_GRAY, left_stroke);
+    write_mask("strokes/task-1-annotation-2-by-1-tag-cat-1.png", PNG_COLOR_TYPE_GRAY, no_stroke);
+    glcnn_dataset *data =
+        data_open("strokes", &(struct glcnn_data_parameters){.targets = GLCNN_DATA_TARGETS_BOXES});
+    CU_ASSERT_STRING_EQUAL(data_describe_boxes(data, GLCNN_DATA_PART_TRAINING),
+                           "1.png: cat 0 0 0.25 0.4");
+    CU_ASSERT(data_says(data, glcnn_dataset_note,
+                        "task 1: the box from 0, 0 to 0, 0 has no size, and is left out"));
+    glcnn_dataset_destroy(&data);
+}
+
 static void brush_beside_the_list_of_tasks(void)
 {
     static const char json[] =
@@ -561,6 +582,7 @@ int main(int argc, char **argv)
         UNIT_TEST(roboflow_masks),
         UNIT_TEST(voc_lists),
         UNIT_TEST(label_studio_brush),
+        UNIT_TEST(empty_strokes_are_left_out),
         UNIT_TEST(brush_beside_the_list_of_tasks),
         UNIT_TEST(brush_is_refused),
         UNIT_TEST(colours_are_given),
