@@ -24,6 +24,15 @@ skip() {
     exit 77
 }
 
+# has_python MODULES: sets $python to one that has them: PYTHON, or where it is not given one of this machine. A part of
+# onnx is asked for: Debian's libonnx-testdata makes a folder of that name in which there is no module.
+has_python() {
+    for python in ${PYTHON:-python3 /usr/bin/python3}; do
+        $python -c "import $1" >/dev/null 2>&1 && return
+    done
+    return 1
+}
+
 needs_device() {
     "$glcnn" info >/dev/null 2>&1 || skip 'there is no device'
 }

@@ -21,12 +21,6 @@ refused() {
     grep -qF -e "$words" "$work/log" || fail "$* is refused without \"$words\""
 }
 needs_device
-has_onnx() {
-    for python in ${PYTHON:-python3 /usr/bin/python3}; do
-        $python -c 'import onnx, numpy' >/dev/null 2>&1 && return
-    done
-    return 1
-}
 files=$work/files
 mkdir "$files"
 GLCNN_EXPORT_FOLDER=$files must "$out/tests/export/test_export" every_task_leaves
@@ -133,7 +127,7 @@ refused 'a search that no file of a network has' export "$work/bank.glcnn" -o "$
 
 # ---- What others say of them -----------------------------------------------------------------------
 
-if ! has_onnx; then
+if ! has_python 'numpy, onnx.checker'; then
     echo 'no python3 with onnx (PYTHON names one): the files were not checked'
     exit 77
 fi

@@ -12,17 +12,11 @@ export PYTHONDONTWRITEBYTECODE=1
 must() {
     "$@" >"$work/log" 2>&1 </dev/null || fail "$* fails"
 }
-has_numpy() {
-    for python in ${PYTHON:-python3 /usr/bin/python3}; do
-        $python -c 'import numpy' >/dev/null 2>&1 && return
-    done
-    return 1
-}
 has_runtime() {
     node -e 'require("onnxruntime-node")' >/dev/null 2>&1
 }
 needs_device
-has_numpy || skip 'there is no python3 with numpy (PYTHON names one)'
+has_python numpy || skip 'there is no python3 with numpy (PYTHON names one)'
 command -v node >/dev/null || skip 'there is no node'
 [ -n "$NODE_PATH" ] || export NODE_PATH="$out/node/node_modules"
 if ! has_runtime && [ -n "${GLCNN_TEST_CHECK:-}${GLCNN_TEST_FULL:-}" ]; then

@@ -14,10 +14,8 @@ steps=$PWD/tests/golden/model_steps.py
     echo "test_real_model: GLCNN_OCR_MODEL: $GLCNN_OCR_MODEL cannot be read"
     exit 1
 }
-for python in ${PYTHON:-python3 /usr/bin/python3} none; do
-    [ $python != none ] || skip 'no python3 with onnx and torch (Debian: python3-onnx, python3-torch)'
-    $python -c 'import numpy, onnx, torch' 2>/dev/null && break
-done
+has_python 'numpy, onnx.helper, torch' ||
+    skip 'no python3 with onnx and torch (Debian: python3-onnx, python3-torch)'
 needs_device
 
 model=$(realpath "$GLCNN_OCR_MODEL") || exit 1

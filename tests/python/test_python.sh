@@ -7,10 +7,7 @@
 set -e
 . tests/tool.sh
 
-for python in ${PYTHON:-python3 /usr/bin/python3} none; do
-    [ $python != none ] || skip 'no python3 with numpy (Debian: python3-numpy)'
-    $python -c 'import numpy' 2>"$work/said" && break
-done
+has_python numpy || skip 'no python3 with numpy (Debian: python3-numpy)'
 
 export GLCNN_LIBRARY=$(cd "$out" && pwd) GLCNN_TOOL=$(cd "$out" && pwd)/glcnn
 export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$work

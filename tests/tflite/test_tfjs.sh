@@ -14,10 +14,8 @@ for browser in chromium-headless-shell chrome-headless-shell chromium chromium-b
     command -v $browser >/dev/null && break
 done
 [ $browser != none ] || skip 'there is no Chromium; Debian has it in chromium-headless-shell'
-for python in ${PYTHON:-python3 /usr/bin/python3} none; do
-    [ $python != none ] || skip 'no python3 with numpy and onnx (Debian: python3-numpy, python3-onnx)'
-    $python -c 'import numpy, onnx' 2>/dev/null && break
-done
+has_python 'numpy, onnx.helper' ||
+    skip 'no python3 with numpy and onnx (Debian: python3-numpy, python3-onnx)'
 needs_device
 
 cp -R src/python/glcnn "$work" && $python src/python/generate.py include "$work/glcnn" || exit 1

@@ -51,10 +51,7 @@ cmp "$work/kept" "$work/whole" || fail 'a run that is reset at once replaces a f
 
 # ---- Python ----------------------------------------------------------------------------------------
 
-for python in ${PYTHON:-python3 /usr/bin/python3} none; do
-    [ $python != none ] || exit 0
-    $python -c 'import numpy' 2>/dev/null && break
-done
+has_python numpy || exit 0
 cp -R src/python/glcnn "$work" && $python src/python/generate.py include "$work/glcnn" || exit 1
 cat >"$work/lost.py" <<'END'
 import numpy, glcnn

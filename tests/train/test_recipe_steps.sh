@@ -5,27 +5,14 @@
 #
 # Runs from the top of a built tree. O and PYTHON may be given. Exits 77 without PyTorch or a device.
 
-out=${O:-build}
-case $out in /*) ;; *) out=$PWD/$out ;; esac
+. tests/tool.sh
 steps=$PWD/tests/golden/recipe_steps.py
 
-skip() {
-    echo "$*"
-    exit 77
-}
-for python in ${PYTHON:-python3 /usr/bin/python3} none; do
-    [ $python != none ] ||
-        skip 'no python3 with onnx, torch, PIL (Debian: python3-onnx, python3-torch, python3-pil)'
-    $python -c 'import numpy, onnx, torch, PIL' 2>/dev/null && break
-done
-"$out/glcnn" info >/dev/null 2>&1 || skip 'there is no device'
+has_python 'numpy, onnx.helper, torch, PIL' ||
+    skip 'no python3 with onnx, torch, PIL (Debian: python3-onnx, python3-torch, python3-pil)'
+needs_device
 
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-PYTHONDONTWRITEBYTECODE=1 $python "$steps" "$out/glcnn" >log 2>&1 || {
-    cat log
-    echo 'test_recipe_steps: the tool is not as close to double precision as PyTorch is'
-    exit 1
-}
+PYTHONDONTWRITEBYTECODE=1 $python "$steps" "$glcnn" >log 2>&1 ||
+    fail 'the tool is not as close to double precision as PyTorch is'
 sed 's/^/row /' log
