@@ -31,6 +31,7 @@ cat >draw.c <<'END_OF_C'
 #include <string.h>
 enum { SIDE = 24 };
 static unsigned char pixels[SIDE * SIDE * 3], mask[SIDE * SIDE];
+static double place[3][3]; /* of each kind: its middle, and half its side */
 static double uniform(double low, double high)
 {
     return low + (high - low) * (rand() / (RAND_MAX + 1.0));
@@ -63,6 +64,9 @@ static void bar(double angle, double length)
 static void shape(int kind)
 {
     const double at_x = uniform(6, SIDE - 6), at_y = uniform(6, SIDE - 6), radius = uniform(4, 7);
+    place[kind][0] = at_x + 0.5;
+    place[kind][1] = at_y + 0.5;
+    place[kind][2] = radius;
     for (int y = 0; y < SIDE; y++)
         for (int x = 0; x < SIDE; x++) {
             const double dx = fabs(x - at_x), dy = fabs(y - at_y);
@@ -72,6 +76,22 @@ static void shape(int kind)
             pixel[kind == 1 ? 0 : 2] = (unsigned char)uniform(150, 255);
             mask[y * SIDE + x] = (unsigned char)kind;
         }
+}
+/* A disc and a square as YOLO has boxes, and where their middles are. */
+static void write_places(int n)
+{
+    char path[256];
+    snprintf(path, sizeof path, "boxes/labels/%03d.txt", n);
+    FILE *boxes = fopen(path, "w"), *points = fopen("points/list.csv", n ? "a" : "w");
+    if (n == 0)
+        fputs("file,disc_x,disc_y,square_x,square_y\n", points);
+    for (int k = 1; k <= 2; k++)
+        fprintf(boxes, "%d %.4f %.4f %.4f %.4f\n", k - 1, place[k][0] / SIDE, place[k][1] / SIDE,
+                2 * place[k][2] / SIDE, 2 * place[k][2] / SIDE);
+    fprintf(points, "%03d.png,%.2f,%.2f,%.2f,%.2f\n", n, place[1][0], place[1][1], place[2][0],
+            place[2][1]);
+    if (fclose(boxes) || fclose(points))
+        exit(1);
 }
 static int read_mask(const char *folder, int n, unsigned char *bytes)
 {
@@ -122,12 +142,13 @@ int main(int argc, char *argv[])
         shape(2);
         save("shapes/images", n, pixels, PNG_FORMAT_RGB);
         save("shapes/masks", n, mask, PNG_FORMAT_GRAY);
+        write_places(n);
     }
     return list && fclose(list) != 0;
 }
 END_OF_C
 $cc -O1 -o draw draw.c $($pkg_config --cflags --libs libpng) -lm || fail 'draw.c does not compile'
-mkdir -p bars/images shapes/images shapes/masks
+mkdir -p bars/images shapes/images shapes/masks boxes/labels points
 ./draw bars 400 && ./draw shapes 150 || fail 'there are no pictures'
 
 # ---- Regress ----
@@ -253,3 +274,22 @@ grep -q '^task: segment' log || fail 'masks in a folder labels are taken for box
 cp named/labels/000.png named/labels/001.png
 refuses 1 'images other than those' train --resume pieces.safetensors --data named --epochs 3
 refuses 2 'has nothing for --masks' predict --masks here kinds.safetensors bars/images/000.png
+
+# ---- Detect, keypoints -----------------------------------------------------------------------------
+
+# What is learned stands in test_detect.sh and test_keypoints.sh; here is a way through each.
+cp -r shapes/images boxes && cp -r shapes/images points
+# through TASK DATA MEASURE: the loss falls, the measure is a number, each picture has what is found.
+through() {
+    "$glcnn" train --task "$1" --data "$2" --net small --limit 64 --batch 8 --epochs 3 --lr 0.01 --schedule constant \
+        --out "$1.safetensors" --log "$1.csv" >log 2>&1 || fail "$1 does not train"
+    awk -F , 'NR == 2 { first = $4 } { last = $4 } END { exit !(last < 0.8 * first) }' "$1.csv" ||
+        fail "$1: the loss does not fall"
+    "$glcnn" evaluate --json "$1.safetensors" "$2" >evaluation 2>log || fail "$1: evaluate fails"
+    grep -q "\"$3\":[^0-9]*[01][.0-9]*" evaluation || fail "$1: there is no $3"
+    "$glcnn" predict --draw "$1.drawn" "$1.safetensors" "$2/images" >found 2>log || fail "$1: predict fails"
+    [ "$(ls "$1.drawn" | wc -l)" = 150 ] || fail "$1: not all pictures are drawn"
+}
+through detect boxes map_50
+through keypoints points pck_005
+[ "$(grep -c ' disc ' found)" -gt 0 ] || fail 'no disc is found'
