@@ -23,7 +23,7 @@
 #include "run/check.h"
 
 #define MOST_CASES     64
-#define FEW_CASES      3 /* of a kernel, of those that suit, where not all are tried */
+#define FEW_CASES      2 /* of a kernel, of those that suit, where not all are tried */
 #define MOST_ROWS      256
 #define MOST_PRODUCERS 64
 #define SETTINGS       512
