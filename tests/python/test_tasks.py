@@ -16,7 +16,7 @@ from glcnn.measures import DetectionScore
 from test_glcnn import refused
 
 SIDE = 64
-LEARNS = "GLCNN_TEST_CHECK" in os.environ  # for as long as it takes
+LEARNS = "GLCNN_TEST_CHECK" in os.environ
 NAMES = ["rectangle", "disc", "triangle"]
 
 
@@ -95,6 +95,7 @@ class Folder(unittest.TestCase):
 
 
 class DetectTest(Folder):
+    @unittest.skipUnless(LEARNS, "GLCNN_TEST_CHECK=1 trains until objects are found")
     def test_made_shapes(self):
         shapes(self.path, "train", 500, 1)
         shapes(self.path, "val", 64, 2)
@@ -104,15 +105,15 @@ class DetectTest(Folder):
         with refused(self, Status.INVALID_ARGUMENT, "validation is the validation part"):
             tasks.detect.train(net, data, validation=glcnn.Dataset(self.path, targets="boxes"))
         told = []
-        history = tasks.detect.train(net, data, epochs=6 if LEARNS else 3, schedule="cosine", augment="none",
+        history = tasks.detect.train(net, data, epochs=6, schedule="cosine", augment="none",
                                      loss="ciou", validation=validation,
                                      on_epoch=lambda *one: told.append(one),
                                      optimizer=Optimizer("adam", learning_rate=0.006))
-        self.assertEqual([epoch for epoch, _ in told], list(range(len(history))))
+        self.assertEqual([epoch for epoch, _ in told], list(range(6)))
         self.assertEqual(told[-1][1].validation.metrics, history[-1].validation.metrics)
         score = tasks.detect.evaluate(net, validation)
-        self.assertGreaterEqual(score.metrics["map_50"], 0.9 if LEARNS else 0.6)
-        self.assertLess(history[-1].loss, history[0].loss * (0.5 if LEARNS else 0.7))
+        self.assertGreaterEqual(score.metrics["map_50"], 0.9)
+        self.assertLess(history[-1].loss, history[0].loss / 2)
         # The tool reads the network, and finds the same.
         net.save(self.at("shapes.glcnn"))
         told = json.loads(tool("evaluate", "--json", self.at("shapes.glcnn"), self.path))
@@ -124,7 +125,7 @@ class DetectTest(Folder):
         self.assertEqual(len(found), len(images))
         precision = DetectionScore(3)
         precision.add(found, boxes)
-        self.assertGreater(precision.at_50, 0.7 if LEARNS else 0.5)
+        self.assertGreater(precision.at_50, 0.7)
         with refused(self, Status.INVALID_ARGUMENT, "the network is for the task detect"):
             tasks.segment.evaluate(again, glcnn.Dataset(self.squares(), targets="masks"))
 
