@@ -564,22 +564,24 @@ static void every_task_trains_for_int8(void)
 
 int main(int argc, char *argv[])
 {
-    static const CU_TestInfo tests[] = {UNIT_TEST(a_rounded_training_goes_on_as_it_was),
-                                        UNIT_TEST(every_task_trains_for_int8),
-                                        UNIT_TEST(a_training_tells_its_epochs_in_order),
-                                        UNIT_TEST(a_stop_ends_after_the_step_and_saves),
-                                        UNIT_TEST(a_training_that_cannot_begin_complains_and_ends),
-                                        UNIT_TEST(a_training_is_destroyed_anywhere),
-                                        UNIT_TEST(files_that_nobody_writes_are_remarked_on),
-                                        UNIT_TEST(settings_are_refused_by_name),
-                                        UNIT_TEST(a_program_trains_on_images_of_its_own),
-                                        UNIT_TEST(an_open_data_set_is_not_opened_again),
-                                        UNIT_TEST(every_task_trains_on_images_of_a_program),
-                                        CU_TEST_INFO_NULL};
+    static const CU_TestInfo left_out = CU_TEST_INFO_NULL;
+    static CU_TestInfo tests[] = {UNIT_TEST(a_training_tells_its_epochs_in_order),
+                                  UNIT_TEST(a_stop_ends_after_the_step_and_saves),
+                                  UNIT_TEST(a_training_that_cannot_begin_complains_and_ends),
+                                  UNIT_TEST(a_training_is_destroyed_anywhere),
+                                  UNIT_TEST(files_that_nobody_writes_are_remarked_on),
+                                  UNIT_TEST(settings_are_refused_by_name),
+                                  UNIT_TEST(a_program_trains_on_images_of_its_own),
+                                  UNIT_TEST(an_open_data_set_is_not_opened_again),
+                                  UNIT_TEST(every_task_trains_on_images_of_a_program),
+                                  UNIT_TEST(a_rounded_training_goes_on_as_it_was),
+                                  UNIT_TEST(every_task_trains_for_int8),
+                                  CU_TEST_INFO_NULL};
     if (!write_data())
         return EXIT_FAILURE;
-    const int status =
-        fixture_run("train_events", unit_is_check() ? tests : tests + LEFT_TO_CHECK, argc, argv);
+    if (!unit_is_check())
+        tests[sizeof tests / sizeof *tests - 1 - LEFT_TO_CHECK] = left_out;
+    const int status = fixture_run("train_events", tests, argc, argv);
     remove_data();
     return status;
 }
