@@ -36,10 +36,16 @@ export MALLOC_TRIM_THRESHOLD_=1073741824
 trap 'rm -rf "$work"' EXIT
 trap 'kill $pids 2>/dev/null; wait; exit 130' INT TERM
 
-# in_mode MODE COMMAND...: runs the command as the mode asks.
+# in_mode MODE COMMAND...: runs the command as the mode asks. Of a program in C, whose shaders run for less time than
+# they take to compile, llvmpipe leaves out LLVM's optimisations: that is half the time where Mesa's cache has
+# none of them. Scripts train.
 in_mode() {
     mode=$1
     shift
+    case $1 in
+    sh) perf= ;;
+    *) perf=GALLIVM_PERF=nopt ;;
+    esac
     case $mode in
     minimum) set -- env GLCNN_LIMITS=min "$@" ;;
     softpipe) set -- env GALLIUM_DRIVER=softpipe GLCNN_DEVICE=software GLCNN_TEST_QUICK=1 "$@" ;;
@@ -49,6 +55,7 @@ in_mode() {
     valgrind) set -- env GLCNN_TEST_QUICK=1 valgrind -q --error-exitcode=1 \
         --suppressions=tests/valgrind.supp "$@" ;;
     esac
+    set -- env $perf "$@"
     if command -v timeout >/dev/null; then
         set -- timeout -k 10 "$limit" "$@"
     fi
@@ -90,9 +97,7 @@ count_configurations() {
     } END { print n + 0 }'
 }
 
-# run MODE PROGRAM: runs it, and llvmpipe leaves out LLVM's optimisations for a program in C, whose shaders
-# run for less time than they take to compile: that is half the time where Mesa's cache has none of them. Scripts
-# train. It says how it went; a line of $work/results has passed, failed, skipped,
+# run MODE PROGRAM: says how it went; a line of $work/results has passed, failed, skipped,
 # configurations and seconds of the processor.
 run() {
     name=$(basename "$2" .sh)
@@ -100,7 +105,7 @@ run() {
     spent "$output.before"
     case $2 in
     *.sh) in_mode "$1" sh "$2" ;;
-    *) in_mode "$1" env GALLIVM_PERF=nopt "$2" ;;
+    *) in_mode "$1" "$2" ;;
     esac
     status=$?
     spent "$output.after"
