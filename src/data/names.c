@@ -168,7 +168,9 @@ static glcnn_status sort(struct names *names, bool are_numbers, const char *path
 {
     const uint32_t count = names->count;
     int (*compare)(const void *, const void *) = are_numbers ? by_value : by_bytes;
-    char **before = malloc((count + 1) * sizeof *before);
+    if (count == 0) /* memcpy and qsort take no NULL */
+        return GLCNN_SUCCESS;
+    char **before = malloc(count * sizeof *before);
     if (!before)
         return fail_no_memory(error, path);
     memcpy(before, names->texts, count * sizeof *before);
