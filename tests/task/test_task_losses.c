@@ -213,13 +213,14 @@ static void masks_are_scored_by_pixels_with_a_class(void)
     static uint8_t wanted[BATCH][PIXELS];
     static const uint32_t labels[BATCH], indices[BATCH];
     const struct task *task = task_find("segment");
-    double sums[7] = {0},
-           loss = 0; /* the matrix of two classes, what each has unseen, and pixels */
+    double loss = 0;
     struct score score = {.task = task,
                           .form = {.width = SIDE, .height = SIDE, .channels = 1, .classes = 2},
-                          .sums = sums,
                           .sum_count = 7};
     uint32_t pixels = 0;
+    /* The matrix of two classes, what each has unseen, and pixels. */
+    score.sums = calloc(score.sum_count, sizeof *score.sums);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(score.sums);
     for (int i = 0; i < BATCH * PIXELS; i++) {
         const float p = (float)(i % 7 + 1) / 8;
         const bool has_class = i % PIXELS < PIXELS / (i / PIXELS + 1);
@@ -234,6 +235,7 @@ static void masks_are_scored_by_pixels_with_a_class(void)
     CU_ASSERT_EQUAL_FATAL(task->sums(&score.form), score.sum_count);
     score_add(&score, found[0][0], &batch);
     CU_ASSERT_DOUBLE_EQUAL(score_loss(&score), loss / pixels, 1e-12);
+    score_free(&score);
 }
 
 /* ---- Regress ---- */
