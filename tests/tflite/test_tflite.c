@@ -294,9 +294,10 @@ static void add_groups_of_computed_weights(struct writer *w, Onnx__GraphProto *g
     build_value(w, graph, false, "weights", weight_dims, 4);
     build_node(w, graph, "Reshape", "computed", (const char *[]){"weights", "sizes", NULL});
     build_tensor(w, graph, "sizes", &(int64_t){4}, 1, NULL, (const int64_t[]){6, 2, 1, 1});
-    graph->input[1]->type->tensor_type->shape->dim[0]->value_case =
-        ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
-    graph->input[1]->type->tensor_type->shape->dim[0]->dim_value = 6;
+    Onnx__TensorShapeProto__Dimension *first = graph->input[1]->type->tensor_type->shape->dim[0];
+    free(first->dim_param);
+    first->value_case = ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
+    first->dim_value = 6;
     add_groups(w, graph, (const char *[]){"image", "computed", NULL});
 }
 
