@@ -574,6 +574,7 @@ static void test_a_folder_that_vanishes_is_remade(void)
 
 /* ---- Where it is ---- */
 
+/* Folders below /dev/null cannot be made: a device that stores what it compiled leaves nothing there. */
 static const char *folder_of(const char *wanted, const char *cache, const char *home)
 {
     static char path[512];
@@ -594,28 +595,39 @@ static const char *folder_of(const char *wanted, const char *cache, const char *
 static void test_the_environment_says_where(void)
 {
     char *home = getenv("HOME") ? strdup(getenv("HOME")) : NULL;
-    CU_ASSERT_STRING_EQUAL(folder_of("/one", "/two", "/three"), "/one");
-    CU_ASSERT_STRING_EQUAL(folder_of("one", "/two", "/three"), "one");
-    CU_ASSERT_STRING_EQUAL(folder_of("off", "/two", "/three"), "none");
-    CU_ASSERT_STRING_EQUAL(folder_of("", "/two", "/three"), "/two/glcnn");
-    CU_ASSERT_STRING_EQUAL(folder_of(NULL, "/two", "/three"), "/two/glcnn");
-    CU_ASSERT_STRING_EQUAL(folder_of(NULL, "two", "/three"), "/three/.cache/glcnn");
-    CU_ASSERT_STRING_EQUAL(folder_of(NULL, "", "/three"), "/three/.cache/glcnn");
-    CU_ASSERT_STRING_EQUAL(folder_of(NULL, NULL, "/three"), "/three/.cache/glcnn");
+    const int here = open(".", O_RDONLY | O_DIRECTORY);
+    CU_ASSERT_FATAL(here >= 0 && chdir("/dev") == 0);
+    CU_ASSERT_STRING_EQUAL(folder_of("/dev/null/one", "/dev/null/two", "/dev/null/three"),
+                           "/dev/null/one");
+    CU_ASSERT_STRING_EQUAL(folder_of("null/one", "/dev/null/two", "/dev/null/three"), "null/one");
+    CU_ASSERT_STRING_EQUAL(folder_of("off", "/dev/null/two", "/dev/null/three"), "none");
+    CU_ASSERT_STRING_EQUAL(folder_of("", "/dev/null/two", "/dev/null/three"),
+                           "/dev/null/two/glcnn");
+    CU_ASSERT_STRING_EQUAL(folder_of(NULL, "/dev/null/two", "/dev/null/three"),
+                           "/dev/null/two/glcnn");
+    CU_ASSERT_STRING_EQUAL(folder_of(NULL, "two", "/dev/null/three"),
+                           "/dev/null/three/.cache/glcnn");
+    CU_ASSERT_STRING_EQUAL(folder_of(NULL, "", "/dev/null/three"), "/dev/null/three/.cache/glcnn");
+    CU_ASSERT_STRING_EQUAL(folder_of(NULL, NULL, "/dev/null/three"),
+                           "/dev/null/three/.cache/glcnn");
     CU_ASSERT_STRING_EQUAL(folder_of(NULL, NULL, NULL), "none");
     unsetenv("XDG_CACHE_HOME");
     setenv("GLCNN_CACHE_DIR", "off", 1);
     if (home)
         setenv("HOME", home, 1);
     free(home);
+    CU_ASSERT_EQUAL(fchdir(here), 0);
+    close(here);
 }
 
 /* What the program says counts more than the environment. */
 static void test_a_program_says_where(void)
 {
-    static const char *const rows[][2] = {
-        {"/one", "/one"}, {"off", ""}, {"", "/two"}, {NULL, "/two"}};
-    setenv("GLCNN_CACHE_DIR", "/two", 1);
+    static const char *const rows[][2] = {{"/dev/null/one", "/dev/null/one"},
+                                          {"off", ""},
+                                          {"", "/dev/null/two"},
+                                          {NULL, "/dev/null/two"}};
+    setenv("GLCNN_CACHE_DIR", "/dev/null/two", 1);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         glcnn_device *on = NULL;
         GOOD_FATAL(glcnn_device_create(
