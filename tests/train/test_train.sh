@@ -28,17 +28,9 @@ must_train() {
 
 # ---- Networks; plot, log ----------------------------------------------------------------------------
 
+. tests/networks.sh
 for net in lenet small; do
-    must_train --net $net --limit 64 --batch 16 --out "$work/$net" --log "$work/$net.csv" \
-        --plot "$work/$net.svg" --verbose
-    grep -q '^epoch 1 of 1: loss [0-9.]*, accuracy [01]\.[0-9]*; validation loss [0-9.]*, accuracy [01]\.' \
-        "$work/log" || fail "$net: no accuracy is printed"
-    ! grep 'error:' "$work/log" || fail "$net: what succeeds speaks of an error"
-    grep -q 'info:' "$work/log" || fail "$net: --verbose says nothing"
-    [ "$(wc -l <"$work/$net.csv")" = 5 ] || fail "$net: the log does not have a line for each step"
-    grep -q '>validation</text>' "$work/$net.svg" || fail "$net: there are no curves"
-    [ -s "$work/$net.best" ] || fail "$net: there is no best checkpoint"
-    ! grep -qi 'nan' "$work/$net.csv" || fail "$net: a loss is no number"
+    check_network must_train $net
 done
 
 # ---- Resuming --------------------------------------------------------------------------------------

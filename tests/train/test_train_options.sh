@@ -38,11 +38,10 @@ values normalised 0 1
 net='--net lenet'
 
 # Networks that test_train.sh has not.
-for net in '--net resnet8' '--net mobilenet-tiny'; do
-    train --epochs 1 --limit 64 --batch 16 --out "$work/larger" --log "$work/larger.csv"
-    [ "$(wc -l <"$work/larger.csv")" = 5 ] || fail "$net: the log does not have a line for each step"
-    ! grep -qi 'nan' "$work/larger.csv" || fail "$net: a loss is no number"
-    [ -s "$work/larger.best" ] || fail "$net: there is no best checkpoint"
+. tests/networks.sh
+net=
+for larger in resnet8 mobilenet-tiny; do
+    check_network train $larger
 done
 net='--net lenet'
 
