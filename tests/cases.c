@@ -3,6 +3,10 @@
 
 #include <stdarg.h>
 
+/* Cases of a kernel that are tried where not all are. */
+#define FIRST_CASES 3
+#define EVERY       8
+
 static glcnn_device *device;
 
 glcnn_device *cases_device(void)
@@ -68,6 +72,11 @@ bool cases_quick(void)
 bool case_is_skipped(const struct check_case *c)
 {
     return c->large && cases_quick();
+}
+
+bool case_is_tried(size_t index)
+{
+    return unit_is_check() || index < FIRST_CASES || index % EVERY == 0;
 }
 
 bool case_prepare(struct case_run *c, const struct glcnn_descriptor *d, size_t index,

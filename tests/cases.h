@@ -29,6 +29,8 @@ const struct glcnn_descriptor *cases_kernel(void);
 /* Whether GLCNN_TEST_QUICK=1 asks for less, and whether a case is left out for that: large ones. */
 bool cases_quick(void);
 bool case_is_skipped(const struct check_case *c);
+/* Whether a kernel's case of that number is tried: in 'make check' each, without it the first and every eighth. */
+bool case_is_tried(size_t index);
 /* False, and the test failed, when the inputs cannot be made. Release with case_release either way.
  */
 bool case_prepare(struct case_run *c, const struct glcnn_descriptor *d, size_t index,

@@ -24,13 +24,18 @@ skip() {
     exit 77
 }
 
-# has_python MODULES: sets $python to one that has them: PYTHON, or where it is not given one of this machine. A part of
-# onnx is asked for: Debian's libonnx-testdata makes a folder of that name in which there is no module.
-has_python() {
+# find_python ARGUMENT...: sets $python to one that runs these without a failure: PYTHON, or where it is not given one of
+# this machine.
+find_python() {
     for python in ${PYTHON:-python3 /usr/bin/python3}; do
-        $python -c "import $1" >/dev/null 2>&1 && return
+        $python "$@" >/dev/null 2>&1 && return
     done
     return 1
+}
+# has_python MODULES: the same, of one that has them. A part of onnx is asked for: Debian's libonnx-testdata makes a
+# folder of that name in which there is no module.
+has_python() {
+    find_python -c "import $1"
 }
 
 needs_device() {

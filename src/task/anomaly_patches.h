@@ -17,9 +17,8 @@ struct patches {
     struct model part;
     struct map outputs[PATCHES_OUTPUTS]; /* where the backbone is cut; of patches_cut only */
     size_t output_count;
-    struct runner
-        runner;       /* to be given pictures by pictures_take; runner_results has the patches */
-    struct form grid; /* of them: width, height, channels */
+    struct runner runner; /* pictures_take gives it pictures; runner_results has the patches */
+    struct form grid;     /* of them: width, height, channels */
 };
 
 /* Reads a backbone from a file, whose head is `saved`, and cuts it behind the layers of these labels, or,

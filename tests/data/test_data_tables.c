@@ -599,7 +599,7 @@ static void large_files_without_contents_are_not_read(void)
 {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     const off_t below = INT32_MAX, above = (off_t)1 << 33;
-    /* What makes a file longer is a hole, which takes no room on the disk. */
+    /* A hole makes a file longer, and takes no room on the disk. */
     const struct {
         const char *name;
         off_t size;

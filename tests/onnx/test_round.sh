@@ -16,10 +16,7 @@ must() {
 }
 # has EVALUATOR: some $python has it.
 has() {
-    for python in ${PYTHON:-python3 /usr/bin/python3}; do
-        $python "$golden/evaluate_onnx.py" check "$1" >"$work/log" 2>&1 && return
-    done
-    return 1
+    find_python "$golden/evaluate_onnx.py" check "$1"
 }
 needs_device
 has onnx || skip 'no python3 with onnx.reference (onnx 1.13 and later; PYTHON names one)'

@@ -11,7 +11,6 @@
 
 #define FEWEST_SOURCES  50
 #define FEWEST_OF_PARTS 4
-#define FIRST_CASES     3    /* of each kernel */
 #define SHORT_BLOCK     1024 /* bytes */
 
 /* Where the sources are written, one file each. */
@@ -42,11 +41,6 @@ static void GL_APIENTRY dispatch_nothing(GLuint x, GLuint y, GLuint z)
     (void)x, (void)y, (void)z;
 }
 
-static bool is_compiled(size_t index)
-{
-    return unit_is_check() || index < FIRST_CASES || index % 8 == 0;
-}
-
 static void compile_everything(void)
 {
     commit_count_destroy(cases_device(), true); /* it would miss what does not run */
@@ -54,7 +48,7 @@ static void compile_everything(void)
     cases_device()->dispatch_work = 1u << 28; /* the device's speed, as if measured before */
     for (size_t k = 0; glcnn_registry[k]; k++)
         for (size_t i = 0; reference_of(glcnn_registry[k])->cases[i].settings; i++)
-            for (size_t f = 0; f < sizeof formats / sizeof *formats && is_compiled(i); f++)
+            for (size_t f = 0; f < sizeof formats / sizeof *formats && case_is_tried(i); f++)
                 compile_case(glcnn_registry[k], i, formats[f]);
 }
 

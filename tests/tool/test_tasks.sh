@@ -1,6 +1,7 @@
 #!/bin/sh
 # The tasks regress and segment on made pictures: what is trained, evaluated and predicted, against
-# figures that this script makes of the predictions by itself; and a run that is resumed.
+# figures that this script makes of the predictions by itself; a run that is resumed; and a way through
+# detect and keypoints.
 #
 # Runs from the top of a built tree. CC, PKG_CONFIG and O may be given. Exits 77 without a device.
 
@@ -277,7 +278,7 @@ refuses 2 'has nothing for --masks' predict --masks here kinds.safetensors bars/
 
 # ---- Detect, keypoints -----------------------------------------------------------------------------
 
-# What is learned stands in test_detect.sh and test_keypoints.sh; here is a way through each.
+# test_detect.sh and test_keypoints.sh see what is learned; here is a way through each.
 cp -r shapes/images boxes && cp -r shapes/images points
 # through TASK DATA MEASURE: the loss falls, the measure is a number, each picture has what is found.
 through() {
