@@ -9,7 +9,8 @@ WORK has what check_boards_arm.sh left there: GPU.inner, the record of a GPU's i
   - of each GPU what 192 multiply-adds of the innermost loops take, of the pipe that takes longest, and
     how many pixels and weights they read;
   - of each board and network the milliseconds of a step, what most of them go to, and beside it the
-    milliseconds of the board's processors at half of NEON's peak.
+    milliseconds of the board's processors at half of NEON's peak; a dash where a loop of the step is in no
+    network that was compiled.
 
 A REPORT is what "glcnn bench --board" prints on a board: what it measured stands beside what is reckoned
 for the board, or where none is reckoned in a row of its own. --measured prints such rows alone.
@@ -121,11 +122,11 @@ def name_of(shader):
 
 def cost_of_pass(loops, shader):
     """Takes the loops of 3x3, which stand for all but Winograd's; a compiler with few registers has one tap
-    at a time."""
+    at a time. None where no network that was compiled has such a loop."""
     name = name_of(shader)
     of_weights = "gradient_weights" in shader
     kinds = (name,) if name in PASSES else ("weights", "weights_1x1") if of_weights else ("sums",)
-    return next(loops[kind][0] for kind in kinds if kind in loops)
+    return next((loops[kind][0] for kind in kinds if kind in loops), None)
 
 
 def products_of_processors(kernel, shader, products):
@@ -136,7 +137,9 @@ def products_of_processors(kernel, shader, products):
 
 
 def reckon(board, loops, passes):
-    """Milliseconds by what they go to, and those of the processors."""
+    """Milliseconds by what they go to, and those of the processors; None without all loops."""
+    if any(cost_of_pass(loops, shader) is None for _, shader, _, _, _ in passes):
+        return None
     spent, processors = {"products": 0.0, "memory": 0.0, "dispatches": 0.0}, 0.0
     for kernel, shader, dispatches, products, size in passes:
         each = cost_of_pass(loops, shader) / NORMAL
@@ -200,6 +203,14 @@ def print_measured(reports, nets):
         print("| %s, %s | %s |" % (report["board"], report["renderer"], " | ".join(cells)))
 
 
+def cell(reckoned):
+    if reckoned is None:
+        return "–"
+    spent, processors = reckoned
+    return "%s (%s), CPU %s" % (number(sum(spent.values())), max(spent, key=spent.get),
+                                number(processors))
+
+
 def print_steps(loops, families, work, reports):
     rows = [board for board in boards() if board["gpu"] in loops]
     nets = None
@@ -209,12 +220,8 @@ def print_steps(loops, families, work, reports):
             nets = list(passes)
             print_head(nets)
         own = [report for report in reports if is_of(report, board)]
-        cells = []
-        for net in nets:
-            spent, processors = reckon(board, loops[board["gpu"]], passes[net])
-            most = max(spent, key=spent.get)
-            reckoned = number(sum(spent.values())), most, number(processors)
-            cells.append("%s (%s), CPU %s" % reckoned + measured(own, net))
+        cells = [cell(reckon(board, loops[board["gpu"]], passes[net])) + measured(own, net)
+                 for net in nets]
         print("| %s, %s | %s |" % (board["name"], board["gpu"], " | ".join(cells)))
     print_measured([report for report in reports
                     if not any(is_of(report, board) for board in rows)], nets or [])
