@@ -154,6 +154,7 @@ struct training {
     char label[64];      /* of the progress line */
     uint64_t begun;      /* epochs of this run, and of these those that were printed */
     uint64_t printed;
+    bool explained; /* why it fails was said */
 };
 
 static int exit_of(glcnn_status status)
@@ -309,6 +310,12 @@ static void print_resumption(const struct training *t, const struct glcnn_train_
     output_wraps(wraps);
 }
 
+static void show_complaint(struct training *t, const struct glcnn_train_event *event)
+{
+    complain(t->command, exit_of(event->status), "%s", event->text);
+    t->explained |= event->status != GLCNN_SUCCESS;
+}
+
 static void show(struct training *t, const struct glcnn_train_event *event)
 {
     if (event->kind == GLCNN_TRAIN_NOTE)
@@ -316,7 +323,7 @@ static void show(struct training *t, const struct glcnn_train_event *event)
     else if (event->kind == GLCNN_TRAIN_REMARK)
         print_remarks(t->command, event->text);
     else if (event->kind == GLCNN_TRAIN_COMPLAINT)
-        complain(t->command, exit_of(event->status), "%s", event->text);
+        show_complaint(t, event);
     else if (event->kind == GLCNN_TRAIN_BEGUN)
         begin(t);
     else if (event->kind == GLCNN_TRAIN_EPOCH_BEGUN)
@@ -330,11 +337,12 @@ static void show(struct training *t, const struct glcnn_train_event *event)
     glcnn_observers_take(t->observers, event);
 }
 
-/* An answer that did not come whole is a failure. */
+/* An answer that did not come whole is a failure. Where there was no memory for a complaint the end has its
+ * words. */
 static int end(const struct training *t, const struct glcnn_train_event *event)
 {
-    if (event->status == GLCNN_OUT_OF_MEMORY)
-        complain(t->command, EXIT_FAILED, "%s", event->text);
+    if (event->status != GLCNN_SUCCESS && !t->explained)
+        complain(t->command, exit_of(event->status), "%s", event->text);
     if (event->status != GLCNN_SUCCESS)
         return exit_of(event->status);
     if (event->is_interrupted)
