@@ -235,6 +235,7 @@ static bool make_gradient(struct job *j)
     give(g, "source_image",
          takes_result ? result : find(f->inputs, f->input_count, "source_image"));
     give(g, "secondary_image", find(f->inputs, f->input_count, "secondary_image"));
+    give(g, "region_image", find(f->inputs, f->input_count, "region_image"));
     give(g, "weights", find(f->inputs, f->input_count, "weights"));
     give_constants(j);
     return j->source_gradient != NULL;

@@ -56,8 +56,8 @@ const struct bench_shape bench_shapes[] = {
     {"soft-max cross entropy", "loss", {4096, 1000, 1, 1},
      .settings = {{"loss_type", GLCNN_LOSS_TYPE_SOFT_MAX_CROSS_ENTROPY, 0},
                   {"reduction_type", GLCNN_REDUCTION_TYPE_SUM, 0}}},
-    {"CIoU loss of boxes", "box_loss", {64, 4, 80, 80}},
-    {"IoU of boxes", "box_iou", {64, 4, 80, 80}},
+    {"CIoU loss of boxes", "box_loss", {64, 4, 80, 80}, .flags = BENCH_POSITIVE},
+    {"IoU of boxes", "box_iou", {64, 4, 80, 80}, .flags = BENCH_POSITIVE},
     {"YOLO loss of 5 anchor boxes", "yolo_loss", {64, 125, 13, 13},
      .settings = {{"number_of_anchor_boxes", BENCH_ANCHORS, 0}}},
 

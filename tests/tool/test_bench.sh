@@ -140,7 +140,8 @@ if [ -n "$GLCNN_TEST_FULL" ]; then
     reports
 else
     for text in 'batch norm, ' 'max pooling 2x2' 'convolution 256-64' 'cross entropy' 'Adam' 'multiply' \
-        'soft-max, gradient' 'step of lenet' 'weighted channel sum' 'running' 'gather'; do
+        'soft-max, gradient' 'step of lenet' 'weighted channel sum' 'running' 'gather' 'of each image' \
+        'of boxes'; do
         reports --shape "$text"
     done
 fi
