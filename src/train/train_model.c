@@ -114,6 +114,40 @@ static bool set_units(const glcnn_trainer *s, bool tells, const struct model *mo
     return good;
 }
 
+/* By which e^-10 of the file's averages is left when the run ends; at most the usual share. */
+static float least_share(const glcnn_trainer *s)
+{
+    return (float)fmin(0.1, 10 / fmax((double)s->total, 1));
+}
+
+/* A file's share suits the steps that it was trained with, of large batches and by the million: after few steps
+ * the running averages would be those of other pictures still, with which the network is measured and used. */
+static void raise_shares(const glcnn_trainer *s, bool tells, const struct model *model)
+{
+    const float least = least_share(s);
+    float had = least;
+    unsigned raised = 0;
+    glcnn_filter_node *node;
+    for (size_t i = 0; (node = glcnn_network_filter(model->network, i)) != NULL; i++) {
+        if (!model_filter_is(node, "batch_normalization"))
+            continue;
+        struct glcnn_batch_normalization_parameters *p =
+            glcnn_batch_normalization(glcnn_filter_node_kernel(node));
+        if (p->running_momentum >= least ||
+            p->flags == GLCNN_BATCH_NORMALIZATION_CALCULATE_STATISTICS_NEVER)
+            continue;
+        had = fminf(had, p->running_momentum);
+        p->running_momentum = least;
+        raised++;
+    }
+    if (tells && raised > 0)
+        events_note(
+            s->events,
+            "running averages: %u layers move theirs by %.2g of each step's, and not by %.2g as "
+            "in the file, which %zu steps would leave nearly as they were\n",
+            raised, (double)least, (double)had, s->total);
+}
+
 bool session_make_model(const glcnn_trainer *s, bool tells, struct model *model,
                         struct layers *layers, char error[GLCNN_ERROR_LENGTH])
 {
@@ -125,6 +159,7 @@ bool session_make_model(const glcnn_trainer *s, bool tells, struct model *model,
     if (!layers_choose(model, session_layers(s), layers, error))
         return false;
     part_masks(s, model);
+    raise_shares(s, tells, model);
     if (set_units(s, tells, model) && train_optimizer_set(t, model, layers))
         return true;
     snprintf(error, GLCNN_ERROR_LENGTH, "%s", model_failure(s->device));

@@ -62,6 +62,46 @@ sys.exit(len(said) != len(means) or off > 1e-4)
 END
 }
 agrees $golden 32 small.txt
+
+# ---- Running averages ----------------------------------------------------------------------------
+
+# Keras moves running averages by 0.001 of a step's, which the 6 steps of a run would leave as they were.
+mkdir "$work/few"
+"$python" - "$work/few" <<'END'
+import struct, sys
+def write(name, shape, data):
+    header = "{'descr': '|u1', 'fortran_order': False, 'shape': %s, }" % (shape,)
+    header += ' ' * (-(len(header) + 11) % 64) + '\n'
+    with open('%s/%s.npy' % (sys.argv[1], name), 'wb') as file:
+        file.write(b'\x93NUMPY\1\0' + struct.pack('<H', len(header)) + header.encode() + data)
+write('images', (24, 3, 16, 16), bytes(n % 2 * 160 + (i * 7 + n * 3) % 80 for n in range(24) for i in range(768)))
+write('labels', (24,), bytes(n % 2 for n in range(24)))
+END
+# learns ARGUMENT...: in 6 steps
+learns() {
+    "$glcnn" train --data "$work/few" --epochs 2 --batch 7 --validation 0.1 --force "$@" >"$work/log" 2>&1 ||
+        fail "$(tail -n 5 "$work/log")"
+}
+# as_of_keras FROM TO: the network with a share of 0.001 for 0.1, by a file of ONNX.
+as_of_keras() {
+    "$glcnn" export "$work/$1" -o "$work/few.onnx" --force >"$work/log" 2>&1 || fail "$(cat "$work/log")"
+    "$python" - "$work/few.onnx" <<'END' || fail 'the file has no momentum'
+import struct, sys
+with open(sys.argv[1], 'rb') as file:
+    model = file.read()
+usual, keras = (struct.pack('<f', kept) for kept in (1 - 0.1, 0.999))
+with open(sys.argv[1], 'wb') as file:
+    file.write(model.replace(usual, keras))
+sys.exit(b'momentum' not in model or usual not in model)
+END
+    "$glcnn" import "$work/few.onnx" -o "$work/$2" --force >"$work/log" 2>&1 || fail "$(cat "$work/log")"
+}
+learns --net small --out "$work/own.glcnn"
+! grep '^running averages' "$work/log" || fail 'averages of a new network are told of'
+as_of_keras own.glcnn keras.glcnn
+learns --model "$work/keras.glcnn" --out "$work/few.glcnn"
+grep -q '^running averages: [1-9] layers move theirs by 0.1 of each step.s, and not by 0.001 as in the file, which 6 steps' \
+    "$work/log" || fail "running averages stay as they were: $(cat "$work/log")"
 [ -n "$GLCNN_TEST_FULL" ] || exit 0
 
 rm "$work/cache/glcnn/$archive"
@@ -128,7 +168,7 @@ END_OF_C
 $cc -D_DEFAULT_SOURCE -o "$work/shapes" "$work/shapes.c" $($pkg_config --cflags --libs libpng)
 mkdir "$work/shapes.d"
 "$work/shapes" "$work/shapes.d" || fail 'no pictures are made'
-"$glcnn" train --model "$work/mobile.glcnn" --data "$work/shapes.d" --epochs 12 --out "$work/out.glcnn" \
+"$glcnn" train --model "$work/mobile.glcnn" --data "$work/shapes.d" --epochs 20 --out "$work/out.glcnn" \
     >"$work/log" 2>&1 || fail "$(tail -n 5 "$work/log")"
 grep -q '^learning rate: of the 104 layers before the head 0.1 of it' "$work/log" ||
     fail 'layers that others trained learn as fast as a new head'
