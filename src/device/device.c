@@ -127,9 +127,16 @@ const char *glcnn_device_error(const glcnn_device *device)
     return refused ? refused : device->error;
 }
 
+/* A call that failed has left bound what was bound before. */
+static void doubt_count(struct glcnn_device *device, const char *error)
+{
+    device->watch.count.doubted |= error != NULL;
+}
+
 glcnn_status device_report(struct glcnn_device *device, GLenum code, const char *name,
                            const char *where)
 {
+    doubt_count(device, name);
     const char *reason = reset_reason(device, code, name);
     if (reason)
         return reset_lose(device, where, reason);
@@ -150,6 +157,7 @@ glcnn_status device_clear_error(struct glcnn_device *device, const char *where)
 {
     GLenum code = GL_NO_ERROR;
     const char *name = gl_error(&device->gl, &code);
+    doubt_count(device, name);
     const char *reason = reset_reason(device, code, name);
     return reason ? reset_lose(device, where, reason) : GLCNN_SUCCESS;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "device/buffer.h"
+#include "device/fence.h"
 
 #define KINDS_MOST 32 /* passes of different names that are told of */
 #define KIND_TEXT  144
@@ -203,11 +204,27 @@ glcnn_status reset_check_count(struct glcnn_device *device, const char *where)
         count->proven = true;
         return GLCNN_SUCCESS;
     }
-    if (!count->proven)
+    if (!count->proven || count->doubted)
         return GLCNN_SUCCESS;
     snprintf(why, sizeof why,
              "of %u commits that have finished the GPU has run %u: it was reset, or the driver has "
              "dropped passes, which this driver does not tell",
              finished, found);
     return reset_lose(device, where, why);
+}
+
+glcnn_status reset_recount(struct glcnn_device *device, const char *where)
+{
+    struct commit_count *count = &device->watch.count;
+    if (!count->buffer || !count->doubted)
+        return GLCNN_SUCCESS;
+    glcnn_status status = fence_await_all(device, where);
+    if (status == GLCNN_SUCCESS)
+        status = read_count(count->buffer, &count->issued, where);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    count->checked = device->progress.completed;
+    count->serials[count->issued % COMMITS_KEPT] = count->checked;
+    count->doubted = false;
+    return GLCNN_SUCCESS;
 }

@@ -38,6 +38,9 @@ struct commit_count {
     uint64_t serials[COMMITS_KEPT]; /* of the passes that count the last of them, a ring */
     uint64_t checked;               /* passes up to this serial number are known to have run */
     bool proven;                    /* it has counted once, when the device was opened */
+    /* An error of GL was told since it was compared: what a pass was to be bound to may have stayed
+     * bound to the number, or the pass that counts have run all the same. */
+    bool doubted;
 };
 
 struct reset_watch {
@@ -64,6 +67,10 @@ glcnn_status reset_check(struct glcnn_device *device, const char *where);
  * counted. Not looked at where more than COMMITS_KEPT are still in flight; nothing is said of a driver
  * that has never counted, which runs nothing at all (commit_count_create). */
 glcnn_status reset_check_count(struct glcnn_device *device, const char *where);
+
+/* Before a commit: takes the number for what it is, once all that was committed has finished, where it is
+ * doubted. */
+glcnn_status reset_recount(struct glcnn_device *device, const char *where);
 
 /* Why a loss is assumed, by what glGetError has said last: its code and name, NULL for none. NULL:
  * there is no loss. Asks the driver, which may tell of a reset only once. */

@@ -441,8 +441,10 @@ static bool may_defer_fence(const struct glcnn_command_buffer *buffer)
 static glcnn_status issue_behind(struct glcnn_command_buffer *command_buffer, bool is_counted)
 {
     struct glcnn_device *device = command_buffer->device;
+    glcnn_status status = reset_recount(device, command_buffer->where);
     caller_state_keep(device);
-    glcnn_status status = prepare_textures(command_buffer);
+    if (status == GLCNN_SUCCESS)
+        status = prepare_textures(command_buffer);
     if (status == GLCNN_SUCCESS)
         status = stores_prepare(device, command_buffer->passes, command_buffer->pass_count);
     if (status == GLCNN_SUCCESS)

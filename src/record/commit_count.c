@@ -63,16 +63,45 @@ static void drop_uniforms(struct glcnn_device *device)
     count->uniforms = 0;
 }
 
+/* The pass that was issued last counts its commit. */
+static void note(struct glcnn_device *device)
+{
+    struct commit_count *count = &device->watch.count;
+    buffer_show(count->buffer);
+    count->serials[++count->issued % COMMITS_KEPT] = device->serial;
+}
+
+/* Behind a barrier of its own, for it must not run beside what it counts. Where binding fails nothing is
+ * dispatched, for another buffer would be written. */
+static glcnn_status issue(struct glcnn_device *device, const char *where,
+                          glcnn_status (*check)(struct glcnn_device *device, const char *where))
+{
+    struct commit_count *count = &device->watch.count;
+    uint32_t dispatches = 0;
+    device_barrier(device, (1u << BARRIER_KINDS) - 1);
+    dispatch_bind(device, count->pass, count->uniforms);
+    glcnn_status status = check(device, where);
+    if (status == GLCNN_SUCCESS && !count->doubted)
+        status = dispatch_pass(device, count->pass, where, &dispatches);
+    hazards_mark(device, count->pass);
+    if (status == GLCNN_SUCCESS)
+        status = check(device, where);
+    if (status == GLCNN_SUCCESS && !count->doubted)
+        note(device);
+    return status;
+}
+
 /* The first count. A driver that runs no program, as those of fake devices, counts nothing: every commit
  * would look like a reset. */
 static glcnn_status count_and_prove(struct glcnn_device *device)
 {
     struct commit_count *count = &device->watch.count;
     describe(count->pass, count->buffer, PROOF_LANES);
+    count->doubted = false;
     caller_state_keep(device);
     glcnn_status status = commit_count_prepare(device);
     if (status == GLCNN_SUCCESS)
-        status = commit_count_issue(device, "counting commits");
+        status = issue(device, "counting commits", device_check);
     drop_uniforms(device);
     caller_state_put_back(device);
     describe(count->pass, count->buffer, 0);
@@ -139,38 +168,18 @@ glcnn_status commit_count_prepare(struct glcnn_device *device)
     if (status != GLCNN_SUCCESS)
         return status;
     program_uniforms(count->pass, words);
-    return buffer_upload(device, GL_UNIFORM_BUFFER, &count->uniforms, sizeof words, words,
-                         "counting commits");
+    status = buffer_upload(device, GL_UNIFORM_BUFFER, &count->uniforms, sizeof words, words,
+                           "counting commits");
+    if (status != GLCNN_SUCCESS)
+        drop_uniforms(device);
+    return status;
 }
 
-/* The pass that was issued last counts its commit. */
-static void note(struct glcnn_device *device)
-{
-    struct commit_count *count = &device->watch.count;
-    buffer_show(count->buffer);
-    count->serials[++count->issued % COMMITS_KEPT] = device->serial;
-}
-
-/* Behind a barrier of its own, for it must not run beside what it counts. Where binding fails nothing is
- * dispatched, for another buffer would be written; where the dispatch fails nothing is noted, for it has
- * not run. */
+/* All that the commit is for has been issued by then, and an error here is none of it: the number is doubted,
+ * and compared again from the next commit on. */
 glcnn_status commit_count_issue(struct glcnn_device *device, const char *where)
 {
-    struct commit_count *count = &device->watch.count;
-    uint32_t dispatches = 0;
-    if (!count->buffer)
-        return GLCNN_SUCCESS;
-    device_barrier(device, (1u << BARRIER_KINDS) - 1);
-    dispatch_bind(device, count->pass, count->uniforms);
-    glcnn_status status = device_check(device, where);
-    if (status == GLCNN_SUCCESS)
-        status = dispatch_pass(device, count->pass, where, &dispatches);
-    hazards_mark(device, count->pass);
-    if (status == GLCNN_SUCCESS)
-        status = device_check(device, where);
-    if (status == GLCNN_SUCCESS)
-        note(device);
-    return status;
+    return device->watch.count.buffer ? issue(device, where, device_clear_error) : GLCNN_SUCCESS;
 }
 
 void commit_count_join(struct glcnn_device *device, struct pass *pass)

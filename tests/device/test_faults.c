@@ -6,8 +6,8 @@
  * of the run without a fault; give back all that it took; leave files whole, also after a loss of
  * power; and the same run without a fault must succeed afterwards on the same device. Each scenario
  * runs in a process of its own: one that crashes or hangs is a failure, and another goes on behind
- * it. Few calls are tried of each kind, more with GLCNN_TEST_CHECK=1, and nearly all with
- * GLCNN_TEST_FULL=1. */
+ * it. Few calls are tried of each kind, more with GLCNN_TEST_CHECK=1, above all of those that need no new
+ * device, and nearly all with GLCNN_TEST_FULL=1. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 
 #include "tests/unit.h"
@@ -301,7 +301,7 @@ static bool mode_suits(enum fault_kind kind, enum fault_mode mode)
  */
 static size_t sample_count(enum fault_kind kind)
 {
-    size_t calls = progress->calls[kind], most = fault_samples();
+    size_t calls = progress->calls[kind], most = fault_samples(scenario);
     if (loses_device(kind) && kind != FAULT_LOST)
         most = (most + 1) / 2; /* each compiles all programs */
     return (kind == FAULT_FILE && calls <= FEW_CALLS) || calls < most ? calls : most;

@@ -32,6 +32,6 @@ struct fault_scenario {
 
 extern const struct fault_scenario fault_scenarios[]; /* ends with a name of NULL */
 
-size_t fault_samples(void);
+size_t fault_samples(const struct fault_scenario *scenario);
 
 #endif
