@@ -103,7 +103,7 @@ inspected = SHELL_TESTS= test-run
 WATCHED = test_augment_words test_checkpoint_parts test_data_loader test_data_pictures \
           test_failed_encodes test_nodes test_onnx_external test_onnx_hostile
 
-# Every check is run, whatever became of those before it: the whole takes two hours.
+# Every check is run, whatever became of those before it: the whole takes several hours on two cores.
 CHECKS = full-tests check-boards check-trixie sanitized watched
 
 check-all: packages
