@@ -58,7 +58,8 @@ struct glcnn_training_descriptor {
     /* Of glcnn/kernels/optimizer.h; copied, so that each kernel's weights have one of their own.
      * Properties of the copy: glcnn_kernel_optimizer. */
     glcnn_kernel *optimizer;
-    /* Share of a batch in running averages, 0 .. 1; 0: the kernel's own, 0.1 unless it was set. */
+    /* Share of a batch in running averages, 0 .. 1; 0: the kernel's own, 0.1 unless it was set. That of
+     * an ONNX file is its own: Keras writes 0.001, too little for some hundred steps. */
     double running_momentum;
     uint32_t feature_channels; /* of the source, where the kernel cannot tell (data_source.h) */
 };
