@@ -168,7 +168,7 @@ END_OF_C
 $cc -D_DEFAULT_SOURCE -o "$work/shapes" "$work/shapes.c" $($pkg_config --cflags --libs libpng)
 mkdir "$work/shapes.d"
 "$work/shapes" "$work/shapes.d" || fail 'no pictures are made'
-"$glcnn" train --model "$work/mobile.glcnn" --data "$work/shapes.d" --epochs 20 --out "$work/out.glcnn" \
+"$glcnn" train --model "$work/mobile.glcnn" --data "$work/shapes.d" --epochs 40 --out "$work/out.glcnn" \
     >"$work/log" 2>&1 || fail "$(tail -n 5 "$work/log")"
 grep -q '^learning rate: of the 104 layers before the head 0.1 of it' "$work/log" ||
     fail 'layers that others trained learn as fast as a new head'
