@@ -86,7 +86,12 @@ level    = $(if $(filter file,$(origin T)),$(LEVEL:%=-l %))
 selected = $(foreach test,$(UNIT_TESTS) $(PUBLIC_TESTS) $(SHELL_TESTS),\
              $(if $(filter $(T),$(basename $(notdir $(test)))),$(test)))
 
-test-run: all examples $(filter $(O)/%,$(selected))
+# Programs whose files a script looks at.
+names    = $(basename $(notdir $(selected)))
+used     = $(if $(filter test_export_files test_export_runtime,$(names)),$(O)/tests/export/test_export) \
+           $(if $(filter test_onnx_int8_numbers,$(names)),$(O)/tests/onnx/test_onnx_int8)
+
+test-run: all examples $(filter $(O)/%,$(selected)) $(used)
 	@MAKE='$(MAKE)' CC='$(CC)' CXX='$(CXX)' PKG_CONFIG='$(PKG_CONFIG)' O='$(O)' \
 	    sh tests/run.sh $(level) $(selected)
 
