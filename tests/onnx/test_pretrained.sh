@@ -32,21 +32,26 @@ refused 'not the file that was expected' "$work/out.glcnn"
 
 # ---- Like TensorFlow.js --------------------------------------------------------------------------
 
+cat >"$work/npy.py" <<'END'
+import struct
+def write(path, shape, values):
+    header = "{'descr': '|u1', 'fortran_order': False, 'shape': %s, }" % (shape,)
+    header += ' ' * (-(len(header) + 11) % 64) + '\n'
+    with open(path, 'wb') as file:
+        file.write(b'\x93NUMPY\1\0' + struct.pack('<H', len(header)) + header.encode() + bytes(values))
+END
+
 # agrees PACKAGE SIDE VECTOR: the means of the last layer of the package's network, whose soft max predict
 # prints, are those that TensorFlow.js computed of the same picture.
 agrees() {
     "$python" examples/pretrained.py "$1" "$work/net.onnx" || fail "$1 is not converted"
     "$glcnn" import "$work/net.onnx" -o "$work/net.glcnn" --force --size "$2" --mean 0.5,0.5,0.5 \
         --deviation 0.5,0.5,0.5 >"$work/log" 2>&1 || fail "$1: $(cat "$work/log")"
-    "$python" - "$work/picture.npy" "$2" <<'END'
-import struct, sys
+    PYTHONPATH=$work "$python" - "$work/picture.npy" "$2" <<'END'
+import sys, npy
 side = int(sys.argv[2])
-header = "{'descr': '|u1', 'fortran_order': False, 'shape': (1, %d, %d, 3), }" % (side, side)
-header += ' ' * (-(len(header) + 11) % 64) + '\n'
-with open(sys.argv[1], 'wb') as file:
-    file.write(b'\x93NUMPY\1\0' + struct.pack('<H', len(header)) + header.encode())
-    file.write(bytes((x * 7 + y * 13 + c * 29 + x * y % 23 * 5) % 256
-                     for y in range(side) for x in range(side) for c in range(3)))
+npy.write(sys.argv[1], (1, side, side, 3), ((x * 7 + y * 13 + c * 29 + x * y % 23 * 5) % 256
+                                            for y in range(side) for x in range(side) for c in range(3)))
 END
     "$glcnn" predict --json "$work/net.glcnn" "$work/picture.npy" >"$work/said" 2>"$work/log" ||
         fail "$1: $(cat "$work/log")"
@@ -67,15 +72,11 @@ agrees $golden 32 small.txt
 
 # Keras moves running averages by 0.001 of a step's, which the 6 steps of a run would leave as they were.
 mkdir "$work/few"
-"$python" - "$work/few" <<'END'
-import struct, sys
-def write(name, shape, data):
-    header = "{'descr': '|u1', 'fortran_order': False, 'shape': %s, }" % (shape,)
-    header += ' ' * (-(len(header) + 11) % 64) + '\n'
-    with open('%s/%s.npy' % (sys.argv[1], name), 'wb') as file:
-        file.write(b'\x93NUMPY\1\0' + struct.pack('<H', len(header)) + header.encode() + data)
-write('images', (24, 3, 16, 16), bytes(n % 2 * 160 + (i * 7 + n * 3) % 80 for n in range(24) for i in range(768)))
-write('labels', (24,), bytes(n % 2 for n in range(24)))
+PYTHONPATH=$work "$python" - "$work/few" <<'END'
+import sys, npy
+npy.write(sys.argv[1] + '/images.npy', (24, 3, 16, 16),
+          (n % 2 * 160 + (i * 7 + n * 3) % 80 for n in range(24) for i in range(768)))
+npy.write(sys.argv[1] + '/labels.npy', (24,), (n % 2 for n in range(24)))
 END
 # learns ARGUMENT...: in 6 steps
 learns() {
@@ -168,7 +169,7 @@ END_OF_C
 $cc -D_DEFAULT_SOURCE -o "$work/shapes" "$work/shapes.c" $($pkg_config --cflags --libs libpng)
 mkdir "$work/shapes.d"
 "$work/shapes" "$work/shapes.d" || fail 'no pictures are made'
-"$glcnn" train --model "$work/mobile.glcnn" --data "$work/shapes.d" --epochs 40 --out "$work/out.glcnn" \
+"$glcnn" train --model "$work/mobile.glcnn" --data "$work/shapes.d" --epochs 12 --out "$work/out.glcnn" \
     >"$work/log" 2>&1 || fail "$(tail -n 5 "$work/log")"
 grep -q '^learning rate: of the 104 layers before the head 0.1 of it' "$work/log" ||
     fail 'layers that others trained learn as fast as a new head'
