@@ -71,8 +71,8 @@ static void note(struct glcnn_device *device)
     count->serials[++count->issued % COMMITS_KEPT] = device->serial;
 }
 
-/* Behind a barrier of its own, for it must not run beside what it counts. Where binding fails nothing is
- * dispatched, for another buffer would be written. */
+/* The pass has a barrier of its own, for it must not run beside what it counts. Where binding fails nothing
+ * is dispatched, for another buffer would be written. */
 static glcnn_status issue(struct glcnn_device *device, const char *where,
                           glcnn_status (*check)(struct glcnn_device *device, const char *where))
 {

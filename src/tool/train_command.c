@@ -341,10 +341,9 @@ static void show(struct training *t, const struct glcnn_train_event *event)
  * words. */
 static int end(const struct training *t, const struct glcnn_train_event *event)
 {
-    if (event->status != GLCNN_SUCCESS && !t->explained)
-        complain(t->command, exit_of(event->status), "%s", event->text);
+    const int status = exit_of(event->status);
     if (event->status != GLCNN_SUCCESS)
-        return exit_of(event->status);
+        return t->explained ? status : complain(t->command, status, "%s", event->text);
     if (event->is_interrupted)
         return EXIT_INTERRUPTED;
     return glcnn_observers_left_out(t->observers) ? EXIT_FAILED : EXIT_GOOD;

@@ -114,14 +114,18 @@ static bool set_units(const glcnn_trainer *s, bool tells, const struct model *mo
     return good;
 }
 
-/* By which e^-10 of the file's averages is left when the run ends; at most the usual share. */
+/* In n steps a share of RENEWALS / n leaves e^-RENEWALS of what the averages were. */
+#define RENEWALS    10
+#define USUAL_SHARE 0.1 /* running_momentum's default */
+
+/* A share that lets the averages be those of the run's own pictures when it ends. */
 static float least_share(const glcnn_trainer *s)
 {
-    return (float)fmin(0.1, 10 / fmax((double)s->total, 1));
+    return (float)fmin(USUAL_SHARE, RENEWALS / fmax((double)s->total, 1));
 }
 
-/* A file's share suits the steps that it was trained with, of large batches and by the million: after few steps
- * the running averages would be those of other pictures still, with which the network is measured and used. */
+/* A file's share suits the steps that it was trained with, of large batches and by the million: few steps would
+ * leave the averages of other pictures, with which the network is measured and used. */
 static void raise_shares(const glcnn_trainer *s, bool tells, const struct model *model)
 {
     const float least = least_share(s);

@@ -138,12 +138,12 @@ def products_of_processors(kernel, shader, products):
 
 def reckon(board, loops, passes):
     """Milliseconds by what they go to, and those of the processors; None without all loops."""
-    if any(cost_of_pass(loops, shader) is None for _, shader, _, _, _ in passes):
-        return None
     spent, processors = {"products": 0.0, "memory": 0.0, "dispatches": 0.0}, 0.0
     for kernel, shader, dispatches, products, size in passes:
-        each = cost_of_pass(loops, shader) / NORMAL
-        work, memory = products * each / board["clock"], size / board["memory"]
+        cost_of_loop = cost_of_pass(loops, shader)
+        if cost_of_loop is None:
+            return None
+        work, memory = products * cost_of_loop / NORMAL / board["clock"], size / board["memory"]
         spent["products" if work > memory else "memory"] += 1e3 * max(work, memory)
         spent["dispatches"] += 1e3 * dispatches * board["dispatch"]
         counted = products_of_processors(kernel, shader, products)
