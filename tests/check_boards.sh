@@ -114,17 +114,19 @@ prepare_root() {
 }
 
 # on_gpu GPU RECORD COMMAND...: GALLIUM_THREAD=0, because a driver's own thread drops what the
-# compiler says; shaderdb, because Adreno's says nothing unasked and compiles in a thread.
-on_gpu() {
+# compiler says; shaderdb, because Adreno's says nothing unasked and compiles in a thread. A process may
+# take half an hour of the processor, so that a busy machine ends none; the clock is for one that sleeps.
+on_gpu() (
     settings=$(all_gpus | awk -v gpu="$1" '$1 == gpu { print $3 }')
     shim=$lib/lib$(all_gpus | awk -v gpu="$1" '$1 == gpu { print $2 }')_noop_drm_shim.so
     record=$2
     shift 2
-    timeout -k 5 1800 ${root:+chroot "$root"} env -u GLCNN_DEVICE -u GLCNN_LIMITS "$settings" \
+    ulimit -t 1800
+    timeout -k 5 14400 ${root:+chroot "$root"} env -u GLCNN_DEVICE -u GLCNN_LIMITS "$settings" \
         GALLIUM_THREAD=0 MESA_SHADER_CACHE_DISABLE=true FD_MESA_DEBUG=shaderdb \
         OBSERVE="$record" LD_LIBRARY_PATH="$lib:$seen/lib" LD_PRELOAD="$shim $seen/observe.so" \
         "$@" </dev/null
-}
+)
 
 # What "check" computes on a fake device is nothing: other numbers are no failure if every kernel
 # ran. Indices that are read back from Nouveau's are not those that were written.

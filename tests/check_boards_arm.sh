@@ -126,21 +126,23 @@ knows() { # SUITE GPU
 
 # on_gpu SUITE GPU RECORD ARGUMENT...: runs boards/compile.c. A processor without pointer authentication,
 # because computing it would take the emulator most of the time; GALLIUM_THREAD=0, because a driver's own
-# thread drops what the compiler says; shaderdb, because Adreno's says nothing unasked.
-on_gpu() {
+# thread drops what the compiler says; shaderdb, because Adreno's says nothing unasked. A process may take half
+# an hour of the processor, so that a busy machine ends none; the clock is for one that sleeps.
+on_gpu() (
     root=$folder/$1 record=$3
     libraries=$root/usr/lib/aarch64-linux-gnu
     preload="$folder/$(about "$2" 4).so $folder/observe.so"
     setting=$(about "$2" 5)
     shift 3
-    timeout -k 5 1800 env -i qemu-aarch64-static -cpu cortex-a72 -L "$root" \
+    ulimit -t 1800
+    timeout -k 5 14400 env -i qemu-aarch64-static -cpu cortex-a72 -L "$root" \
         -E "LD_LIBRARY_PATH=$libraries:$root/lib/aarch64-linux-gnu" \
         -E "LIBGL_DRIVERS_PATH=$libraries/dri" \
         -E "__EGL_VENDOR_LIBRARY_FILENAMES=$root/usr/share/glvnd/egl_vendor.d/50_mesa.json" \
         -E GALLIUM_THREAD=0 -E MESA_SHADER_CACHE_DISABLE=true -E FD_MESA_DEBUG=shaderdb \
         -E "$setting" -E "OBSERVE=$record" -E OBSERVE_SECONDS=200 -E "LD_PRELOAD=$preload" \
         "$folder/compile" "$@" </dev/null
-}
+)
 
 # ---- Sources -------------------------------------------------------------------------------------
 
