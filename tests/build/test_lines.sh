@@ -6,6 +6,7 @@
 # Runs from the top of a built tree. CC, PKG_CONFIG and O may be given. Exits 77 without a device.
 
 . tests/tool.sh
+. tests/mpirun.sh
 cd "$work" || exit 1
 
 needs_device
@@ -108,7 +109,6 @@ data() { # makes the data in the present folder
 # ---- The lines -----------------------------------------------------------------------------------
 
 export PATH="$work/bin:$PATH" LD_LIBRARY_PATH="$out${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" # MPI's library is loaded by name
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 typed=0
 for page in README.md examples/README.md; do
     folder=$(echo $page | tr / _)

@@ -11,13 +11,8 @@ set -e
 command -v mpirun >/dev/null || skip 'there is no mpirun'
 [ -e "$out/libglcnn_mpi.so" ] || skip 'libglcnn_mpi was not built: there is no mpicc'
 $cc -D_GNU_SOURCE -shared -fPIC -O1 -o "$work/stop.so" tests/preload/stop.c -ldl
-# Open MPI's mpirun by root, more ranks than processors, and none bound to one, as Open MPI 4 and 5 spell
-# it. What 5 leaves behind where it is killed, the next one with its process number stumbles over.
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
-export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe PRTE_MCA_hwloc_default_binding_policy=none
-export OMPI_MCA_mpi_yield_when_idle=1 # a rank that waits leaves the processor to the others
-export OMPI_MCA_btl_base_warn_component_unused=0 GLCNN_CACHE_DIR="$work/cache" TMPDIR="$work"
+. tests/mpirun.sh
+export GLCNN_CACHE_DIR="$work/cache"
 
 . tests/idx.sh
 files train '\1\54' 300
