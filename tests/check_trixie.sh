@@ -7,7 +7,7 @@
 #          root is a new one, in $O, and goes at the end
 #
 # Runs from the top of the tree, as root. O may be given, and T, which tests are run: all of them without. What
-# was said stands in $O/trixie.log. Two hours on 2 cores, 3 GB. Exits 1 where demo or tests fail, 77
+# was said stands in $O/trixie.log. One to two hours on 2 cores, 3 GB. Exits 1 where demo or tests fail, 77
 # with a message where there can be no such root.
 
 out=${O:-build} kept=${1:-}
