@@ -23,7 +23,7 @@
 # no drivers.
 
 out=${O:-build}
-release='' gpus='' runs=lenet,small,resnet8,mobilenet-tiny,resnet10,tokens,keras,detector,shaped,segmenter,boxes,check,pairs
+release='' gpus='' runs=lenet,small,resnet8,float16,mobilenet-tiny,resnet10,tokens,keras,detector,shaped,segmenter,boxes,check,pairs
 listed='' shaders='' table='' build=1 workers=''
 here=$(dirname "$0")/boards
 

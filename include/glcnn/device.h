@@ -191,30 +191,30 @@ struct glcnn_limits {
  * choose by it between implementations of their passes; every implementation gives the same result within
  * rounding. A driver that is not known has the traits that suit every GPU. */
 struct glcnn_device_traits {
-    const char *family;     /* "mali-midgard", "mali-bifrost", "v3d", "adreno", "adreno-qualcomm",
+    const char *family;      /* "mali-midgard", "mali-bifrost", "v3d", "adreno", "adreno-qualcomm",
                                "nouveau", "tegra", "nvidia", "llvmpipe", "softpipe", "swiftshader"
                                or "unknown" */
-    uint32_t registers;     /* four-component values that an invocation keeps without spilling */
-    uint32_t width;         /* invocations of a subgroup */
-    bool shared_memory;     /* that of a work group lies on the chip, not in the GPU's memory */
-    bool image_loads;       /* imageLoad is cheaper than texelFetch */
-    bool uniform_copies;    /* members of a uniform block are expensive to read repeatedly */
-    bool plain_uniforms;    /* uniforms outside of blocks are read without an instruction */
-    bool uniform_loads;     /* a load from a buffer costs less than a fetch of a texel where all
+    uint32_t registers;      /* four-component values that an invocation keeps without spilling */
+    uint32_t width;          /* invocations of a subgroup */
+    bool shared_memory;      /* that of a work group lies on the chip, not in the GPU's memory */
+    bool image_loads;        /* imageLoad is cheaper than texelFetch */
+    bool uniform_copies;     /* members of a uniform block are expensive to read repeatedly */
+    bool plain_uniforms;     /* uniforms outside of blocks are read without an instruction */
+    bool uniform_loads;      /* a load from a buffer costs less than a fetch of a texel where all
                                invocations of a work group have the same address */
-    bool slow_image_stores; /* storing a texel costs as much as loading a dozen */
-    bool recomputes_pixels; /* recomputing a pixel where it is read costs less than storing it */
-    bool stores_via_buffer; /* stores into a buffer and a copy cost less than image stores */
-    bool subgroups_along_x; /* a subgroup is invocations beside each other in x, no others */
-    bool large_groups;      /* passes that read and write little gain by large work groups */
-    bool float_division;    /* integers are divided faster by way of floats */
-    bool sums_round_to_nearest; /* a sum of floats is rounded to the nearest, ties to even */
-    bool packs_float16;         /* packHalf2x16 rounds so too: float16 texels are stored as bits */
-    bool accurate_exp2;         /* exp2 is within 2^-22 of the number, whatever its argument */
-    bool spin_waits;            /* the driver's waits spin: the library sleeps between polls */
-    bool async_uploads;         /* bytes given to the driver cross to the GPU beside its passes */
-    bool submits_dispatches;    /* each dispatch is given to the kernel by itself, which costs as
-                                   much as a short pass takes */
+    bool slow_image_stores;  /* storing a texel costs as much as loading a dozen */
+    bool recomputes_pixels;  /* recomputing a pixel where it is read costs less than storing it */
+    bool stores_via_buffer;  /* stores into a buffer and a copy cost less than image stores */
+    bool subgroups_along_x;  /* a subgroup is invocations beside each other in x, no others */
+    bool large_groups;       /* passes that read and write little gain by large work groups */
+    bool float_division;     /* integers are divided faster by way of floats */
+    bool packs_float16;      /* packHalf2x16 rounds to the nearest, ties to even: float16 texels are
+                                stored as bits */
+    bool accurate_exp2;      /* exp2 is within 2^-22 of the number, whatever its argument */
+    bool spin_waits;         /* the driver's waits spin: the library sleeps between polls */
+    bool async_uploads;      /* bytes given to the driver cross to the GPU beside its passes */
+    bool submits_dispatches; /* each dispatch is given to the kernel by itself, which costs as much
+                                as a short pass takes */
     bool miscomputes_8x8; /* wrong results were seen in work groups of 8 x 8 and of 4 x 16: none are
                              made */
     bool may_skip_programs; /* may accept a program and then not run it, without an error */

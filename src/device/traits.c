@@ -28,7 +28,7 @@ static const struct family families[] = {
      "llvmpipe",
      {"llvmpipe", 64, 8, .image_loads = true, .uniform_copies = true, .slow_image_stores = true,
       .recomputes_pixels = true, .stores_via_buffer = true, .subgroups_along_x = true,
-      .float_division = true, .sums_round_to_nearest = true}},
+      .float_division = true}},
     {NULL,
      "LLVMPIPE", /* through virgl */
      {"llvmpipe", 64, 8, .uniform_copies = true, .slow_image_stores = true,
@@ -70,9 +70,8 @@ static const struct family families[] = {
     {"NVIDIA",
      NULL,
      {"nvidia", 60, 32, .shared_memory = true, .uniform_copies = true, .recomputes_pixels = true,
-      .large_groups = true, .spin_waits = true, .float_division = true,
-      .sums_round_to_nearest = true, .packs_float16 = true, .accurate_exp2 = true,
-      .async_uploads = true, .pass_bytes = 16777216}},
+      .large_groups = true, .spin_waits = true, .float_division = true, .packs_float16 = true,
+      .accurate_exp2 = true, .async_uploads = true, .pass_bytes = 16777216}},
 };
 
 static const struct glcnn_device_traits unknown = {"unknown", 8, 1, .may_skip_programs = true};

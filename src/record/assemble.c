@@ -335,8 +335,6 @@ static void write_preamble(struct text *t, const struct pass *pass,
     text_format(t, "ivec3 grid_size() { return ivec3(grid_x, grid_y, grid_z); }\n");
     define_textures(t, pass);
     define_images(t, pass);
-    if (traits->sums_round_to_nearest)
-        text_format(t, "#define SUMS_ROUND\n");
     if (traits->accurate_exp2)
         text_format(t, "#define FINE_EXP2\n");
     if (pass->issue.packs_float16)

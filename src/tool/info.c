@@ -73,7 +73,6 @@ static const struct trait traits[] = {
     {TRAIT(subgroups_along_x), {"no", "yes"}},
     {TRAIT(large_groups), {"no", "yes, for short passes"}},
     {TRAIT(float_division), {"no", "yes, of layers"}},
-    {TRAIT(sums_round_to_nearest), {"not known", "to the nearest, ties to even"}},
     {TRAIT(packs_float16), {"no", "yes, stored as bits"}},
     {TRAIT(accurate_exp2), {"no", "yes"}},
     {TRAIT(spin_waits), {"no", "yes: sleeps between polls"}},

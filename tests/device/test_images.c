@@ -78,8 +78,6 @@ static void check_rounding(const float values[ROUNDED])
 {
     const struct glcnn_device_traits kept = device->info.traits;
     check_rounding_once(values);
-    device->info.traits.sums_round_to_nearest = false;
-    check_rounding_once(values);
     device->info.traits.packs_float16 = kept.packs_float16 || strcmp(kept.family, "llvmpipe") == 0;
     check_rounding_once(values);
     device->info.traits = kept;
