@@ -8,8 +8,8 @@
 #   -g GPU,...  on these alone
 #   -w RUN,...  of lenet, small, resnet8, mobilenet-tiny, resnet10, and tokens, keras, detector, shaped, small ONNX
 #               models, and segmenter, boxes, a network of each of these tasks (a training step each,
-#               boards/train.sh), float16, which is resnet8 with --precision float16, check, and pairs, the
-#               networks of test_pairs.c
+#               boards/train.sh), float16, which is resnet8 with --precision float16, any of these with 16
+#               behind its name, as detector16, check, and pairs, the networks of test_pairs.c
 #   -l          lists every program, the slowest to compile first
 #   -s          closes with the twenty shaders that training uses most, by GPU, as Markdown
 #   -t          closes with a table of the GPUs, as Markdown
@@ -23,7 +23,7 @@
 # no drivers.
 
 out=${O:-build}
-release='' gpus='' runs=lenet,small,resnet8,float16,mobilenet-tiny,resnet10,tokens,keras,detector,shaped,segmenter,boxes,check,pairs
+release='' gpus='' runs=lenet,small,resnet8,float16,mobilenet-tiny,resnet10,tokens,keras,detector,shaped,segmenter,boxes,detector16,check,pairs
 listed='' shaders='' table='' build=1 workers=''
 here=$(dirname "$0")/boards
 

@@ -189,10 +189,9 @@ static bool fits(struct fused_operation *fused, enum fusion fusion,
     fused->producer.bind(&fused->producer, &pass, "", result);
     fused->producer.textures = pass.texture_count;
     fused->producer.buffers = pass.buffer_count;
-    fused->producer.functions = function_count(&pass);
     return (!fused->producer.by_name || limits->most >= FUSION_PIXELS) && !pass.overflow &&
            pass.texture_count <= limits->textures && pass.buffer_count <= limits->buffers &&
-           fused->producer.functions <= limits->functions &&
+           function_count(&pass) <= limits->functions &&
            pass.library_count <= PASS_LIBRARIES / SHARES &&
            pass.uniform_count <= PASS_UNIFORMS / SHARES &&
            (fusion != FUSION_ONCE || saves_memory(&pass, result, limits->readers));

@@ -538,6 +538,14 @@ static struct bindings left_by_readers(const struct recording *r,
     return most;
 }
 
+/* Functions that may make each other's sources. In float16 each rounds, which takes half of the registers. */
+static uint32_t most_functions(const struct recording *r)
+{
+    bool rounds = r->graph->format == GLCNN_CHANNEL_FORMAT_FLOAT16;
+    uint32_t registers = r->graph->device->info.traits.registers / (rounds ? 2 : 1);
+    return registers < COLLECTOR_REGISTERS ? FEW_FUNCTIONS : PASS_LIBRARIES;
+}
+
 static struct fusion_limits fusion_limits_of(const struct recording *r,
                                              const struct graph_filter *f)
 {
@@ -546,8 +554,7 @@ static struct fusion_limits fusion_limits_of(const struct recording *r,
     struct fusion_limits limits = {.most = most_by_readers(r, f),
                                    .textures = left.textures,
                                    .buffers = left.buffers,
-                                   .functions =
-                                       lacks_registers(r) ? FEW_FUNCTIONS : PASS_LIBRARIES};
+                                   .functions = most_functions(r)};
     if (limits.most == FUSION_PIXELS)
         limits.readers = passes_reading_once(r, result);
     if (limits.readers > 0)

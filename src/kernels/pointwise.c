@@ -12,22 +12,13 @@ static uint32_t columns_at_once(uint32_t width, uint32_t most)
     return least(width >= 12 ? 4 : width >= 6 ? 2 : 1, most);
 }
 
-/* Results that the pass makes itself of its source number i: one, of what others it may be made, but in float16
- * each of them, since each is rounded. */
-static uint32_t results_made(const struct operation *o, size_t i)
-{
-    const struct fused_producer *producer =
-        o->images[i].storage ? o->images[i].storage->producer : NULL;
-    return !producer ? 0 : is_float16(&o->images[i]) ? producer->functions : 1;
-}
-
-/* Those of all sources, where registers are few: each takes those of a column. */
+/* Sources that the pass makes itself, where registers are few: each takes those of a column. */
 static uint32_t sources_made(const struct plan *plan, const struct operation *o)
 {
     uint32_t made = 0;
     if (plan->device->info.traits.submits_dispatches)
         for (size_t i = 0; i < MAX_ARGUMENTS; i++)
-            made += results_made(o, i);
+            made += o->images[i].storage && o->images[i].storage->producer;
     return made;
 }
 

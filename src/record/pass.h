@@ -128,7 +128,6 @@ struct fused_producer {
     void (*bind)(struct fused_producer *producer, struct pass *pass, const char *name,
                  const struct image_view *view);
     uint32_t textures, buffers; /* that it takes in place of one texture */
-    uint32_t functions;         /* of its own and of what it reads, each of which makes a pixel */
     bool by_name;               /* has but NAME and the functions of record/edges.glsl */
 };
 

@@ -2,8 +2,8 @@
 # train.sh TOOL prepare FOLDER: puts there what a step needs, this file too.
 # FOLDER/train.sh TOOL RUN: a training step of the network of that name, or of the file RUN.glcnn, which
 # takes 8x8 pixels of 3 channels and has 5 classes: tokens is a ViT, keras a MobileNetV2, detector a
-# YOLOv8 with its boxes, and shaped a UNet. The runs segmenter and boxes are a step of those tasks, float16 one
-# of resnet8 that keeps its images as float16.
+# YOLOv8 with its boxes, and shaped a UNet. The runs segmenter and boxes are a step of those tasks, float16 is
+# resnet8 that keeps its images as float16, and NAME16 does so with any of these.
 set -e
 here=$(dirname "$0")
 if [ "$2" = prepare ]; then
@@ -28,14 +28,17 @@ if [ "$2" = prepare ]; then
     "$3/pictures" "$3"
     exit
 fi
-if [ -e "$here/$2.glcnn" ]; then
-    exec "$1" train --model "$here/$2.glcnn" --data "$here/pixels.csv" --batch 32 --epochs 1
-fi
-# What the tool takes of itself for these data: masks are for segment, boxes for detect.
 case $2 in
-segmenter) exec "$1" train --data "$here/$2" --batch 8 --epochs 1 --augment flip,rotate=10,noise=0.1 ;;
-boxes) exec "$1" train --data "$here/$2" --net mobilenet-tiny --batch 8 --epochs 1 --augment flip ;;
+float16) net=resnet8 precision=float16 ;;
+*16) net=${2%16} precision=float16 ;;
+*) net=$2 precision=float32 ;;
 esac
-precision=float32 net=$2
-[ "$2" != float16 ] || precision=float16 net=resnet8
-exec "$1" train --net "$net" --precision $precision --limit 64 --batch 64 --epochs 1
+tool=$1
+train() { exec "$tool" train "$@" --precision $precision --epochs 1; }
+[ ! -e "$here/$net.glcnn" ] || train --model "$here/$net.glcnn" --data "$here/pixels.csv" --batch 32
+# What the tool takes of itself for these data: masks are for segment, boxes for detect.
+case $net in
+segmenter) train --data "$here/$net" --batch 8 --augment flip,rotate=10,noise=0.1 ;;
+boxes) train --data "$here/$net" --net mobilenet-tiny --batch 8 --augment flip ;;
+*) train --net "$net" --limit 64 --batch 64 ;;
+esac
