@@ -108,6 +108,9 @@ inspected = SHELL_TESTS= test-run
 WATCHED = test_augment_words test_checkpoint_parts test_data_loader test_data_pictures \
           test_failed_encodes test_nodes test_onnx_external test_onnx_hostile
 
+# Seconds that one program may take here, where some take half an hour.
+patience = $(or $(GLCNN_TEST_TIMEOUT),7200)
+
 # Every check is run, whatever became of those before it: the whole takes several hours on two cores.
 CHECKS = full-tests check-boards check-trixie sanitized watched
 
@@ -123,14 +126,15 @@ check-all: packages
 skippable = || { [ $$? = 77 ] && mkdir -p $(O) && echo $@ >>$(O)/skipped; }
 
 full-tests:
-	+@GLCNN_TEST_FULL=1 $(again) test-run
+	+@GLCNN_TEST_FULL=1 GLCNN_TEST_TIMEOUT=$(patience) $(again) test-run
 
 watched:
 	+@if command -v valgrind >/dev/null; then $(again) RUN_UNDER=valgrind T='$(WATCHED)' $(inspected); \
 	else echo 'there is no valgrind'; (exit 77) $(skippable); fi
 
 sanitized:
-	+@$(again) O=$(O)/asan CFLAGS='$(SANITIZE)' RUN_UNDER=sanitizers $(inspected)
+	+@GLCNN_TEST_TIMEOUT=$(patience) $(again) O=$(O)/asan CFLAGS='$(SANITIZE)' RUN_UNDER=sanitizers \
+	    $(inspected)
 
 # The tables that these close with are platform/README.md's. Nothing is wrong where Mesa cannot be had.
 BOARDS_ARGS ?= -t
