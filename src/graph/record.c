@@ -47,10 +47,12 @@ static glcnn_status make_image(const struct recording *r, bool wanted,
     return status == GLCNN_SUCCESS ? glcnn_image_set_read_count(*image, INT32_MAX) : status;
 }
 
-/* Of an image whose node says none: a loss is summed up, which float16 is too short for. */
-static glcnn_channel_format own_format(const struct recording *r,
-                                       const struct glcnn_image_node *node)
+/* What the node says, or else the graph: but a loss is summed up, which float16 is too short for. */
+static glcnn_channel_format format_of(const struct recording *r,
+                                      const struct glcnn_image_node *node)
 {
+    if (node->format)
+        return node->format;
     bool is_loss = node->filter && node->filter->loss == node;
     return is_loss ? GLCNN_CHANNEL_FORMAT_FLOAT32 : r->graph->format;
 }
@@ -63,7 +65,7 @@ static glcnn_status prepare_result(struct recording *r, const struct glcnn_image
 {
     struct glcnn_image_descriptor d = *descriptor;
     glcnn_status status = GLCNN_SUCCESS;
-    d.channel_format = node->format ? node->format : own_format(r, node);
+    d.channel_format = format_of(r, node);
     if (r->keeps_images)
         d.number_of_images = r->whole[node->index] ? r->batch : range->count;
     if (!r->images[node->index])
@@ -539,9 +541,9 @@ static struct bindings left_by_readers(const struct recording *r,
 }
 
 /* Functions that may make each other's sources. In float16 each rounds, which takes half of the registers. */
-static uint32_t most_functions(const struct recording *r)
+static uint32_t most_functions(const struct recording *r, const struct glcnn_image_node *result)
 {
-    bool rounds = r->graph->format == GLCNN_CHANNEL_FORMAT_FLOAT16;
+    bool rounds = format_of(r, result) == GLCNN_CHANNEL_FORMAT_FLOAT16;
     uint32_t registers = r->graph->device->info.traits.registers / (rounds ? 2 : 1);
     return registers < COLLECTOR_REGISTERS ? FEW_FUNCTIONS : PASS_LIBRARIES;
 }
@@ -554,7 +556,7 @@ static struct fusion_limits fusion_limits_of(const struct recording *r,
     struct fusion_limits limits = {.most = most_by_readers(r, f),
                                    .textures = left.textures,
                                    .buffers = left.buffers,
-                                   .functions = most_functions(r)};
+                                   .functions = most_functions(r, result)};
     if (limits.most == FUSION_PIXELS)
         limits.readers = passes_reading_once(r, result);
     if (limits.readers > 0)
